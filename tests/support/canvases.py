@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from learnkit.views.drawing.display import Canvas, Shape, text_width
+from typing import Any
+
+from learnkit.views import View
+from learnkit.views.drawing.display import WIDE, Canvas, Shape, text_width
+from learnkit.widget.pump import Feed
 
 
 def words(canvas: Canvas) -> str:
     """All the text of a diagram."""
-    return " ".join(line for shape in canvas.shapes for line in shape.lines)
+    return " ".join(texts(canvas))
 
 
 def apart(one: Shape, other: Shape) -> bool:
@@ -60,3 +64,21 @@ def crowded(canvas: Canvas) -> list[str]:
             if min(right, end) - max(left, other) > 2:
                 found.append(f"{line!r} upon {word!r}")
     return found
+
+
+def drawn(view: View[Any], k: int | None = None, width: float = WIDE, rows: int = 60) -> Canvas:
+    """The picture of a view after k events; of all events without k."""
+    return view.draw(view.at(k), width, rows)
+
+
+def texts(canvas: Canvas) -> list[str]:
+    """Every line of text in a diagram."""
+    return [line for shape in canvas.shapes for line in shape.lines]
+
+
+def stops(view: View[Any]) -> int:
+    """How many times the player's slider stops, without the start: once a visible change."""
+    sent: list[dict[str, Any]] = []
+    Feed(view, sent.append).flush()
+    patches = [patch for message in sent for patch in message["patches"]]
+    return sum(bool(patch.keys() & {"set", "drop", "order"}) for patch in patches[1:])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from workday import use
 
 from learnkit.core.events import EventLog
 
@@ -56,10 +57,6 @@ class Run:
         self.ask("end_turn")
         self.say("assistant", [{"type": "text", "text": text}])
         self.add("run.ended", reason="end_turn", text=text, turns=self.turn)
-
-
-def use(id: str, name: str, **input: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "id": id, "name": name, "input": input}
 
 
 @pytest.fixture

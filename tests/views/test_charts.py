@@ -39,16 +39,6 @@ def test_the_table_holds_means_and_intervals_that_statistics_gives_too() -> None
     assert on == ("on", "90 % ± 4", "0.00 ± 0.00", "1,000 ± 0")
 
 
-def test_the_text_form_is_a_table_under_the_title() -> None:
-    chart = lk.charts.bars({"a": {"read": 10, "written": 5}, "b": {"read": 2}}, "B is less.", "tok")
-    assert str(chart).splitlines() == [
-        "B is less.",
-        "tok  read  written  together",
-        "a      10        5        15",
-        "b       2        0         2",
-    ]
-
-
 def test_the_turns_of_a_run_are_its_replies_in_one_lane() -> None:
     log = lk.EventLog()
     for lane, length in (("lead", 100), ("alice", 900), ("lead", 300)):

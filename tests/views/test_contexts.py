@@ -129,15 +129,6 @@ def test_a_lone_agent_stands_above_the_others_on_the_same_scale() -> None:
     assert f"; one agent alone ends with ≈{whole:,}. " in view.finding(state)
 
 
-def test_what_the_parent_did_not_have_to_read_is_less_than_the_lone_agents_bar() -> None:
-    agent, _ = family(3)
-    view = Contexts(agent.events, alone=lone().events)
-    state = view.at()
-    assert state.alone is not None
-    (said,) = [one.lines[0] for one in view.draw(state, WIDE, 60).shapes if "spared" in one.key]
-    assert int(said.strip("≈ les").replace(",", "")) < state.alone.tokens
-
-
 def test_forty_children_fit_and_the_static_form_counts_what_it_leaves_out() -> None:
     _, view = family(40)
     canvas = view.draw(view.at(), WIDE, 60)

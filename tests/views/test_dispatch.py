@@ -16,18 +16,12 @@ def counts(view: Dispatch, k: int | None = None) -> dict[str, tuple[int, ...]]:
     return {row.name: row.counts for row in view.at(k).rows.values()}
 
 
-def test_offered_tools_have_rows_before_they_are_called(story: EventLog) -> None:
-    assert counts(Dispatch(story), 1) == {
-        "bash": (0, 0, 0, 0, 0),
-        "read_file": (0, 0, 0, 0, 0),
-        "write_file": (0, 0, 0, 0, 0),
-    }
-
-
-def test_a_call_runs_and_then_is_ok(story: EventLog) -> None:
-    view = Dispatch(story)
-    assert counts(view, 6)["bash"] == (1, 1, 0, 0, 0)
-    assert counts(view, 7)["bash"] == (1, 0, 1, 0, 0)
+def test_offered_tools_have_rows_before_they_are_called_and_a_call_runs_and_is_ok(
+    story: EventLog,
+) -> None:
+    view, unused = Dispatch(story), dict.fromkeys(("read_file", "write_file"), (0, 0, 0, 0, 0))
+    for k, bash in ((1, (0, 0, 0, 0, 0)), (6, (1, 1, 0, 0, 0)), (7, (1, 0, 1, 0, 0))):
+        assert counts(view, k) == {"bash": bash, **unused}
 
 
 def test_an_unknown_name_has_a_row_of_its_own_at_the_end(story: EventLog) -> None:

@@ -183,6 +183,7 @@ def test_a_wrapped_text_has_so_many_lines() -> None:
     assert wrapped(text, 65, most=9) == ["one two", "three", "four five"]
     assert wrapped("", 65) == wrapped(" \n", 65) == []
     assert len("".join(wrapped("x" * 9_000, 650, most=99))) == 2_000
+    assert wrapped("a " + "w" * 15, 65, most=3) == ["a", "w" * 9, "w" * 6]
 
 
 # Scales
@@ -223,8 +224,8 @@ def test_an_axis_of_time_has_round_marks(now: float, tick: float, scale: float, 
 
 
 def test_a_length_of_time_is_in_the_unit_that_reads_well() -> None:
-    said = [duration(seconds) for seconds in (119.5, 120, 5_400, 7_200, 9_000)]
-    assert said == ["119.5 s", "2 min", "90 min", "2 h", "2.5 h"]
+    said = [duration(seconds) for seconds in (0, 90.25, 119.5, 120, 3_930, 5_400, 7_200, 9_000)]
+    assert said == ["0 s", "90.2 s", "119.5 s", "2 min", "65.5 min", "90 min", "2 h", "2.5 h"]
 
 
 def test_an_axis_of_time_is_ruled() -> None:

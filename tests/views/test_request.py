@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import Path
+from html import unescape
 from typing import Any
 
 import httpx
@@ -88,17 +87,57 @@ def test_what_the_api_refuses_is_its_status_its_type_and_its_text(
     assert refusal(APIStatusError("told", response=response, body=body)) == said
 
 
-@pytest.mark.parametrize("name", ["asked", "over"])
-def test_a_request_reads_as_it_did(name: str) -> None:
-    """As fragments of a page in which it is answered, and as tables."""
-    over = name == "over"
-    shown = fragments(REQUEST, REFUSED if over else None, over=over)
-    parts = [f"-- {key}\n{html}" for key, html in shown.items()]
-    parts += ["-- first sight", first_sight(REQUEST if over else {"messages": [], "system": "S"})]
-    messages = REQUEST["messages"] * (9 if over else 1)
-    parts += ["-- transcript", transcript(messages, REFUSED if over else None, 12)]
-    text = re.sub(r">(?=<)", ">\n", "\n".join(parts)) + "\n"
-    file = Path(__file__).parent / "drawn" / f"request_{name}.txt"
-    if os.environ.get("DRAWN") == "new":
-        file.write_text(text, "utf-8")
-    assert text.splitlines() == file.read_text("utf-8").splitlines()
+def text_of(html: str) -> str:
+    """The text of a fragment, without its markup."""
+    return " ".join(unescape(re.sub("<[^>]+>", " ", html)).split())
+
+
+def test_a_request_is_shown_in_the_order_in_which_a_model_reads_it() -> None:
+    shown = fragments(REQUEST, REFUSED)
+    assert list(shown) == [
+        *("totals", "system", "tools", "message 0", "message 1", "message 2", "refusal", "json")
+    ]
+    assert "≈ 574 tokens (characters / 4): system 5, tools 212, messages 357" in text_of(
+        shown["totals"]
+    )
+    assert text_of(shown["system"]) == "▲ system prompt ≈ 5 Be <brief>. Now."
+    tools = text_of(shown["tools"])
+    assert tools.startswith("▲ system 3 tools you may call ≈ 212 read_file(path, limit?) Read a")
+    assert "path string required Of the <file>. limit integer optional Most lines." in tools
+    assert tools.endswith("look() ?()")
+    assert "Which one? " * 70 in shown["message 0"], "whole, since the reader may have to answer"
+    assert text_of(shown["refusal"]) == "✗ error 400 invalid_request_error messages: too <few>"
+    assert '"text": "<reminder>plan</reminder>"' in text_of(shown["json"])
+    assert "cache_control" not in shown["json"]
+
+
+def test_calls_and_results_are_marked_only_when_the_run_is_over() -> None:
+    """A model gets no marks; that a result belongs to no call is plain without them."""
+    for over in (False, True):
+        shown = fragments(REQUEST, over=over)
+        calls, results = text_of(shown["message 1"]), text_of(shown["message 2"])
+        assert calls.count("✗ failed") == 2 * over
+        assert ("reads like a failure, but is_error is not set" in results) is over
+        assert "no call has this id" in results
+        assert "thinking (signed, not shown) thinking (redacted) I look." in calls
+        assert "→ call look" in calls
+        assert "id lu_1 a: [1]" in calls
+        assert results.endswith("✉\ufe0e injected <reminder>plan</reminder>")
+
+
+def test_first_sight_and_transcript_are_tables() -> None:
+    sight = text_of(first_sight(REQUEST))
+    assert sight.startswith("What the model sees, ≈ 574 tokens (≈: characters / 4): part content")
+    for row in ("▲ system prompt Be <brief>. Now. 5", "tool look(): ", "◆ assistant message"):
+        assert row in sight
+    assert "message" not in text_of(first_sight({"messages": [], "system": "S"}))
+    rows = text_of(transcript(REQUEST["messages"], REFUSED))
+    for row in (
+        "0 ■ user text Which one? Which",
+        "→ call look: a: [1]",
+        "✗ error",
+        "API ✗ 400 invalid_request_error messages: too <few>",
+    ):
+        assert row in rows
+    long = text_of(transcript(REQUEST["messages"] * 9, rows=12))
+    assert "messages left out" in long

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from canvases import drawn
 
 from learnkit.core.events import EventLog
 from learnkit.views import Skills
@@ -22,10 +23,6 @@ def listed(log: EventLog, skills: dict[str, int], catalogue: int = 600, **more: 
     if more:
         log.append("skills.listed", catalogue=catalogue, skills=skills, **more)
     return log
-
-
-def picture(view: Skills, k: int | None = None, width: float = WIDE) -> Canvas:
-    return view.draw(view.at(k), width, 60)
 
 
 def stacks(canvas: Canvas) -> dict[str, list[tuple[str, float]]]:
@@ -58,7 +55,7 @@ def test_a_skill_is_loaded_when_its_instructions_are_and_not_with_one_of_its_fil
 
 
 def test_each_request_is_a_stack_and_what_is_loaded_can_be_seen_in_it(log: EventLog) -> None:
-    canvas = picture(Skills(log))
+    canvas = drawn(Skills(log))
     rows = stacks(canvas)
     assert list(rows) == ["request 1", "request 2", "requests 3–4"]
     assert [mark for mark, _ in rows["requests 3–4"]] == ["system", "result", "result"]
@@ -72,7 +69,7 @@ def test_each_request_is_a_stack_and_what_is_loaded_can_be_seen_in_it(log: Event
 
 
 def test_everything_upfront_is_on_the_same_scale(log: EventLog) -> None:
-    canvas = picture(Skills(log))
+    canvas = drawn(Skills(log))
     whole, first = canvas["whole bar lead"], canvas["part lead 1 0"]
     assert whole.style == "d"
     assert whole.width / first.width == pytest.approx(6000 / 600, rel=0.03)
@@ -84,7 +81,7 @@ def test_what_would_be_too_short_beside_everything_is_not_and_the_long_bar_is_br
     log.append("skill.loaded", name="skill-07", tokens=130)
     log.append("model.requested", turn=1, messages=1)
     view = Skills(log)
-    canvas = picture(view)
+    canvas = drawn(view)
     assert canvas["part lead 1 1"].width > 20
     assert canvas["whole bar lead"].width == WIDE
     assert canvas["times lead"].lines == ("47 × as long, drawn broken",)
@@ -94,18 +91,14 @@ def test_what_would_be_too_short_beside_everything_is_not_and_the_long_bar_is_br
 
 def test_what_was_loaded_since_the_last_request_is_in_the_next_one(log: EventLog) -> None:
     view = Skills(log)
-    assert list(stacks(picture(view, 3))) == ["request 1", "the next request"]
-    assert list(stacks(picture(view, 4))) == ["request 1", "request 2"]
+    assert list(stacks(drawn(view, 3))) == ["request 1", "the next request"]
+    assert list(stacks(drawn(view, 4))) == ["request 1", "request 2"]
 
 
-def test_sentences_say_what_happened(log: EventLog) -> None:
+def test_the_finding_compares_with_everything_upfront(log: EventLog) -> None:
     view = Skills(log)
     states = [view.at(k) for k in range(5)]
     assert view.finding(states[0]) == "No skills were listed yet."
-    assert [view.told(states[k], states[k - 1], log[k - 1]) for k in (3, 4)] == [
-        "The instructions of skill-c are loaded, ≈1,040 tokens.",
-        "Request 2 has ≈1,640 tokens of skills.",
-    ]
     assert view.finding(states[2]) == (
         "None of 6 skills is loaded: a request has ≈600 tokens of skills. With all instructions "
         "upfront it would have ≈6,000 (10 times as many)."
@@ -126,7 +119,7 @@ def test_what_is_preloaded_counts_from_the_start() -> None:
     log = listed(EventLog(), SIX, preloaded=["skill-a"], problems=["bad/SKILL.md: no"])
     log.append("model.requested", turn=1, messages=1)
     view = Skills(log)
-    canvas = picture(view)
+    canvas = drawn(view)
     assert [mark for mark, _ in stacks(canvas)["request 1"]] == ["system", "injected"]
     assert canvas["tokens lead 1"].lines == ("≈1,600 tokens",)
     assert canvas["problem lead 0"].lines == ("✗ bad/SKILL.md: no",)
@@ -150,21 +143,12 @@ def test_a_new_conversation_has_loaded_nothing_yet(log: EventLog) -> None:
 def test_each_agent_has_its_own_on_the_same_scale(log: EventLog) -> None:
     log.append("skills.listed", lane="alice", catalogue=1200, skills=SIX, problems=[])
     view = Skills(log)
-    canvas = picture(view)
+    canvas = drawn(view)
     ratio = canvas["part alice 1 0"].width / canvas["part lead 1 0"].width
     assert ratio == pytest.approx(2, rel=0.03)
     assert canvas["lane alice"].y > canvas["whole lead"].y
     assert ". alice: none of 6 skills is loaded" in view.finding(view.at())
     assert list(Skills(log, lane="lead").at().shelves) == ["lead"]
-
-
-def test_skills_that_nobody_listed_and_numbers_that_are_none() -> None:
-    log = EventLog()
-    log.append("skill.loaded", name="<b>", tokens="many")
-    log.append("skill.read", name="<b>", file="<script>")
-    view = Skills(log)
-    assert "&lt;b&gt;" in view.html()
-    assert "<script>" not in view.html()
 
 
 @pytest.mark.slow
@@ -178,7 +162,7 @@ def test_a_hundred_skills_are_counted_and_fit(width: float) -> None:
     html = view.html()
     assert len(html.encode()) < LIMIT
     assert "more skills" in html
-    canvas = picture(view, width=width)
+    canvas = drawn(view, width=width)
     assert "earlier stack" in canvas["gone lead"].lines[0]
     assert max(one.x + one.width for one in canvas.shapes) <= width
 

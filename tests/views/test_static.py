@@ -9,19 +9,30 @@ from typing import Any
 import pytest
 from every_view import VIEWS
 from static_page import Page
+from workday import ALONE, RACING, TOGETHER
 
 from learnkit.core.events import EventLog
 from learnkit.core.token_count import estimate_tokens
 from learnkit.views import Compaction, Dispatch, Messages, Todo, View
 from learnkit.views.drawing import display, static
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import WIDE
+from learnkit.views.drawing.display import NARROW, WIDE
 
 PLAIN = {"p", "strong", "img", "details", "summary", "table", "thead", "tbody", "tr", "th", "td"}
 HOSTILE = (
     '"><script>alert(1)</script><img src=x onerror=alert(1)> ]]> </svg> \u202e\u2066abc '
     "\x00\x1b[31m \ud800 " + "W" * 5000
 )
+#: Fields that hold what somebody wrote, and those with a name or an id.
+TEXTS = {
+    *("text", "content", "prompt", "system", "description", "command", "output", "problem"),
+    *("subject", "note", "role", "where", "focus", "message", "error", "thinking", "path", "body"),
+    *("texts", "problems", "why", "transcript"),
+}
+NAMES = {
+    *("id", "name", "owner", "branch", "tool", "sender", "from", "to", "reader", "writers"),
+    *("refs", "tags", "files"),
+}
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -56,25 +67,40 @@ def test_under_20_kilobytes_however_long_the_run(
         assert re.search(r"7\d\d messages left out|… \d+ (more|earlier)<", html)
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_hostile_text_is_only_text(view: type[View[Any]], run: Callable[..., Any]) -> None:
-    one = run(None, "lead<b>")
-    one.start(HOSTILE, HOSTILE)
-    block = {"type": "tool_use", "id": HOSTILE, "name": HOSTILE, "input": {HOSTILE: HOSTILE}}
-    one.say("assistant", [block, {"type": HOSTILE}])
-    one.say("user", [one.call(HOSTILE, HOSTILE, {HOSTILE: HOSTILE}, HOSTILE, is_error=True)])
-    one.add(HOSTILE)
-    page = Page(view(one.log).html())
+def hostile(value: Any, key: str = "") -> Any:
+    """The same, with hostile text wherever a model or a person has written something."""
+    if isinstance(value, str):
+        return HOSTILE if key in TEXTS else HOSTILE[:60] if key in NAMES else value
+    if isinstance(value, dict):
+        return {name: hostile(one, name) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [hostile(one, key) for one in value]
+    return value
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+def test_hostile_text_is_only_text(kind: type[View[Any]]) -> None:
+    log = EventLog()
+    for lane, type, data in (*ALONE, *TOGETHER, *RACING):
+        log.append(type, lane=f"{lane}<b>", time=len(log) / 2, **hostile(data))
+    log.append(HOSTILE)
+    view = kind(log)
+    page = Page(view.html())
     assert set(page.tags) <= PLAIN
-    assert len(view(one.log).html().encode()) < static.LIMIT
-    page.svg()
-    one_view = view(one.log)
-    frame = one_view.frame(one_view.at()).values()
-    if isinstance(one_view, Diagram):
-        frame = [shape.markup() for shape in one_view.draw(one_view.at(), WIDE, 48).shapes]
-    fragments = Page("".join(frame))
-    assert not {"script", "img", "svg"} & set(fragments.tags)
-    assert not {name for name in fragments.attributes if name.startswith("on")}
+    assert len(view.html().encode()) < static.LIMIT
+    assert not {"\u202e", "\u2066", "\x1b"} & set("".join(page.svg().itertext()))
+    fragments = list(view.frame(view.at()).values())
+    if isinstance(view, Diagram):
+        fragments = []
+        for width in (WIDE, NARROW):
+            canvas = view.draw(view.at(), width, 48)
+            fragments += [shape.markup() for shape in canvas.shapes]
+            for one in canvas.shapes:
+                if one.kind == "text" and not {"c", "e"} & set(one.style):
+                    assert one.x + 5.5 * len(one.lines[0]) <= width, one.key
+    shown = Page("".join(fragments))
+    assert not {"script", "img", "svg"} & set(shown.tags)
+    assert not {name for name in shown.attributes if name.startswith("on")}
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -90,15 +116,6 @@ def test_every_line_of_the_picture_lies_inside_it(
             assert 0 < float(element.attrib["x"]) < display.WIDE
 
 
-def test_the_table_says_what_the_picture_shows(story: EventLog) -> None:
-    page = Page(Messages(story).html())
-    for said in ("Count the files.", "send_mail: to: me body: a b", "✗\u00a0error", "There are"):
-        assert said in page.text
-    drawn = " ".join("".join(text.itertext()) for text in page.svg().iter())
-    for said in ("Count the files.", "send_mail", "✗\u00a0error", "✉\ufe0e\u00a0injected"):
-        assert said in drawn
-
-
 def test_text_plain_is_one_line_and_the_same_every_time(story: EventLog) -> None:
     bundle = Messages(story)._repr_mimebundle_()
     messages = [event.data["message"] for event in story if event.type == "message.added"]
@@ -112,21 +129,3 @@ def test_text_plain_is_one_line_and_the_same_every_time(story: EventLog) -> None
     assert str(Dispatch(story)) == (
         "tool dispatch: 2 calls to 1 of 3 tools: 1 ok, 1 failed; there is no tool called send_mail."
     )
-
-
-@pytest.mark.parametrize(
-    ("costs", "room", "shown"),
-    [
-        ([1, 1, 1], 3, "abc"),
-        ([1] * 10, 6, "ab4ghij"),
-        ([2] * 10, 6, "a7ij"),
-        ([9, 9, 9], 2, "2c"),
-        ([1, 1, 9], 9, "abc"),
-        ([], 4, ""),
-    ],
-)
-def test_the_middle_is_cut(costs: list[int], room: int, shown: str) -> None:
-    things = "abcdefghij"[: len(costs)]
-    cut = static.cut(things, room, costs)
-    assert "".join(map(str, cut)) == shown
-    assert all(isinstance(one, static.Gap) != str(one).isalpha() for one in cut)

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
+from canvases import stops
 
 import learnkit as lk
 from learnkit.core.events import EventLog
 from learnkit.course.lessons.s11 import crew
 from learnkit.mechanisms.autonomy.lead import additions
-from learnkit.views import Tasks, Team, View, Worktrees
-from learnkit.widget.pump import Feed
+from learnkit.views import Tasks, Team, Worktrees
 
 MOST = 60
-
-
-def steps(view: View[Any]) -> int:
-    """The number of stops of the slider in the player, without the start."""
-    sent: list[dict[str, Any]] = []
-    Feed(view, sent.append).flush()
-    patches = [patch for message in sent for patch in message["patches"]]
-    return sum(bool(patch.keys() & {"set", "drop", "order"}) for patch in patches[1:])
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +42,11 @@ def game(tmp_path_factory: pytest.TempPathFactory) -> EventLog:
 
 
 @pytest.mark.slow
-def test_the_game_of_lesson_11_has_at_most_60_steps(game: EventLog) -> None:
+def test_the_game_of_lesson_11_has_at_most_60_stops(game: EventLog) -> None:
     assert len(game) > 300
     assert sum(event.type == "task.completed" for event in game) == 14
     for view in (Team(game), Tasks(game)):
-        assert 30 < steps(view) <= MOST
+        assert 30 < stops(view) <= MOST
     finding = Team(game).finding(Team(game).at())
     assert finding.startswith("14 of 14 tasks completed: ")
 
@@ -66,7 +57,7 @@ def test_an_event_that_changes_nothing_is_no_step() -> None:
     log.append("board.opened", tasks=[one])
     tree = {"name": "a", "branch": "wt/a", "task_id": 1, "status": "active"}
     log.append("worktree.create", tree=tree)
-    before = [steps(kind(log)) for kind in (Tasks, Team, Worktrees)]
+    before = [stops(kind(log)) for kind in (Tasks, Team, Worktrees)]
     for type, data in (
         ("message.added", {"index": 0, "message": {"role": "user", "content": "x"}}),
         ("model.requested", {"turn": 1, "messages": 1}),
@@ -74,4 +65,4 @@ def test_an_event_that_changes_nothing_is_no_step() -> None:
         ("mail.sent", {"mail": {"id": "m1", "from": "a", "to": "b", "content": "x"}}),
     ):
         log.append(type, **data)
-    assert [steps(kind(log)) for kind in (Tasks, Team, Worktrees)] == before
+    assert [stops(kind(log)) for kind in (Tasks, Team, Worktrees)] == before

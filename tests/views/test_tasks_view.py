@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from canvases import apart, inside, words
+from canvases import apart, drawn, inside, words
 
 import learnkit as lk
 from learnkit.mechanisms.tasks import clicks
@@ -28,10 +28,6 @@ def opened(*tasks: dict[str, Any]) -> lk.EventLog:
     log = lk.EventLog()
     log.append("board.opened", tasks=list(tasks))
     return log
-
-
-def drawn(view: Tasks, width: float = WIDE, rows: int = 60) -> Canvas:
-    return view.draw(view.at(), width, rows)
 
 
 def boxes(canvas: Canvas) -> dict[int, Shape]:
@@ -80,7 +76,7 @@ def test_a_label_is_whole_while_there_is_room_for_it(width: float) -> None:
     long = "transform the monthly means to °C"
     tasks = [task(1), task(2, "pending", 1), task(3, "pending", 1), task(4, "pending", 2, 3)]
     view = Tasks(opened(*({**one, "subject": long} for one in tasks)))
-    for box in boxes(drawn(view, width)).values():
+    for box in boxes(drawn(view, width=width)).values():
         assert " ".join(box.lines[1:]) == long
         assert box.height >= 10 + 16 * len(box.lines)
 
@@ -88,7 +84,7 @@ def test_a_label_is_whole_while_there_is_room_for_it(width: float) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_nothing_overlaps_and_all_is_inside(width: float) -> None:
     view = Tasks(opened(*(task(n, "pending", *([n // 2] if n > 1 else [])) for n in range(1, 8))))
-    canvas = drawn(view, width)
+    canvas = drawn(view, width=width)
     found = boxes(canvas)
     assert len(found) == 7
     assert all(apart(one, other) for one, other in combinations(found.values(), 2))
@@ -99,7 +95,7 @@ def test_a_blocker_stands_before_what_waits_for_it() -> None:
     few = Tasks(opened(task(1), task(2, "pending", 1), task(3, "pending", 2)))
     many = Tasks(opened(*(task(n, "pending", n - 1) if n > 1 else task(n) for n in range(1, 9))))
     for view, width, axis in ((few, WIDE, "x"), (few, NARROW, "y"), (many, WIDE, "y")):
-        at = [getattr(one, axis) for one in boxes(drawn(view, width)).values()]
+        at = [getattr(one, axis) for one in boxes(drawn(view, width=width)).values()]
         assert at == sorted(set(at))
 
 
@@ -138,7 +134,7 @@ def night() -> lk.EventLog:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_night_is_a_line_and_a_task_is_in_progress_across_it(width: float) -> None:
     view = Tasks(night())
-    canvas = drawn(view, width)
+    canvas = drawn(view, width=width)
     line, bar = canvas["opened 0"], canvas["bar 0"]
     assert "d" in line.style
     assert bar.mark == "done"
@@ -161,6 +157,8 @@ def test_a_teammate_that_opens_the_board_is_no_night() -> None:
     view = Tasks(log)
     assert "opened 0" not in drawn(view)
     assert view.at(1) == view.at(2)
+    log.append("board.opened", tasks=[task(2)], time=4.0)
+    assert list(boxes(drawn(view))) == [2], "what somebody removed meanwhile is gone"
 
 
 def test_tasks_in_progress_at_once_are_under_each_other() -> None:
@@ -179,34 +177,6 @@ def test_tasks_in_progress_at_once_are_under_each_other() -> None:
     assert bars[0].width == pytest.approx(0.7 * bars[2].width, abs=1)
 
 
-def test_what_does_not_change_the_picture_is_no_step(tmp_path: Path) -> None:
-    script = [
-        lk.reply(*(lk.use("task_create", subject=name) for name in ("a", "b"))),
-        lk.use("task_update", task_id=2, addBlockedBy=[1]),
-        lk.use("task_update", task_id=1, status="completed"),
-        lk.use("task_update", task_id=2, addBlockedBy=[2]),
-        lk.use("task_update", task_id=1, status="deleted"),
-        lk.say("done"),
-    ]
-    agent = lk.Agent(lk.scripted(script), [lk.Tasks(lk.TaskBoard(tmp_path))])
-    agent.run("go")
-    view = Tasks(agent.events)
-    state, told = view.init(), []
-    for event in agent.events:
-        old, state = state, view.step(state, event)
-        if view.frame(state) != view.frame(old):
-            told.append(view.told(state, old, event))
-    assert told == [
-        "Task #1 (a) is on the board.",
-        "Task #2 (b) is on the board.",
-        "#2 waits for #1 now.",
-        "Task #1 (a) is completed; #2 is ready now.",
-        "The board refuses: task 2 cannot wait for itself.",
-        "Task #1 (a) is deleted.",
-    ]
-    assert view.finding(state) == "0 of 1 task completed; ready: #2."
-
-
 def test_with_an_intent_open_tasks_are_buttons_and_a_click_frees_the_next(tmp_path: Path) -> None:
     board, log = lk.TaskBoard(tmp_path), lk.EventLog()
     for name in ("a", "b"):
@@ -223,13 +193,9 @@ def test_with_an_intent_open_tasks_are_buttons_and_a_click_frees_the_next(tmp_pa
     view.on_intent(json.loads(boxes(drawn(view))[1].intent))
     found = boxes(drawn(view))
     assert [bool(one.intent) for one in found.values()] == [False, True]
+    assert not any(one.intent for one in drawn(Tasks(log)).shapes), "nobody would hear a click"
     assert found[2].lines[0] == "◎ #2 ready"
     assert view.finding(view.at()) == "1 of 2 tasks completed; ready: #2."
-
-
-def test_without_an_intent_nothing_looks_like_a_button() -> None:
-    view = Tasks(opened(task(1), task(2, "pending", 1)))
-    assert not any(one.intent for one in drawn(view).shapes)
 
 
 def test_what_stays_keeps_its_key_and_only_what_changed_differs() -> None:

@@ -9,82 +9,15 @@ from typing import Any
 
 import pytest
 from simulated import simulate
-from teams import Ran, send, spawn, when, work
 
 import learnkit as lk
 from learnkit.views import Protocol, Team, Traffic
 from learnkit.views.drawing import static
-from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape, text_width
 
 
 def words(html: str) -> str:
     return " ".join(re.sub("<[^>]+>", " ", html).split())
-
-
-def ran(folder: Path) -> lk.EventLog:
-    """alice and bob settle something; alice is asked to shut down, and agrees."""
-    board = lk.TaskBoard(folder / ".tasks")
-    board.create("parse")
-    run = Ran(
-        folder,
-        {
-            "lead": when(
-                ("Go.", lk.reply(spawn("alice"), spawn("bob", role="tester"))),
-                ("has started", lk.use("broadcast", content="phase 1")),
-                ("settled", lk.use("shutdown_request", teammate="alice")),
-            ),
-            "alice": when(
-                ("Begin.", send("bob", "is -9999 missing?")),
-                ("it is", lk.reply("settled", send("lead", "settled"))),
-                ("shut down", lk.use("shutdown_response", request_id="r0000001", approve=True)),
-            ),
-            "bob": when(
-                ("-9999", send("alice", "it is")),
-                ("Task #1", lk.use("task_update", task_id=1, status="completed")),
-            ),
-        },
-        factory=lambda name, role: [lk.Tasks(board), lk.Toolbox(work)],
-        mechanisms=lambda team: [
-            lk.Protocols(team),
-            lk.Autonomy(team, board, idle=8),
-        ],
-    )
-    run.go()
-    return run.lead.events
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> lk.EventLog:
-    return ran(tmp_path)
-
-
-def step_of(log: lk.EventLog, type: str, number: int = 0) -> int:
-    """How many events there are when something has happened."""
-    return [k for k, event in enumerate(log, 1) if event.type == type][number]
-
-
-def test_each_message_is_a_line_and_a_broadcast_is_one(log: lk.EventLog) -> None:
-    lines = [line for line in Traffic(log).at().lines if line.sender]
-    sent = [event.data["mail"] for event in log if event.type == "mail.sent"]
-    assert [id for line in lines for id in line.ids] == [mail["id"] for mail in sent]
-    (shout,) = [line for line in lines if line.type == "broadcast"]
-    assert shout.to == ("alice", "bob")
-
-
-def test_a_message_is_unread_until_it_is_read(log: lk.EventLog) -> None:
-    view = Traffic(log)
-    sent = view.at(step_of(log, "mail.sent"))
-    assert sent.people["alice"].unread == ("m1",)
-    line = next(line for line in sent.lines if line.ids)
-    assert line.unread == ("m1",)
-    assert view.draw(sent, WIDE, 48)[f"arrow {line.key} 0"].style == "d"
-    after = view.at(step_of(log, "mail.read"))
-    read = {id for event in log if event.type == "mail.read" for id in event.data["ids"]}
-    assert "m1" not in next(line for line in after.lines if "m1" in line.ids).unread
-    end = view.at()
-    unread = {id for line in end.lines for id in line.unread}
-    assert unread == {e.data["mail"]["id"] for e in log if e.type == "mail.sent"} - read
 
 
 def letters(*read: str) -> lk.EventLog:
@@ -275,21 +208,6 @@ def test_the_table_says_what_is_read() -> None:
     assert rows == ["read", "unread: 1", "unread: 1"]
 
 
-def test_what_belongs_together_is_paired(log: lk.EventLog) -> None:
-    view = Traffic(log)
-    canvas = view.draw(view.at(), WIDE, 48)
-    pairs = [one.pair.split() for one in canvas.shapes if "r0000001" in one.pair]
-    assert len(pairs) == 2
-
-
-def test_a_message_of_a_protocol_says_what_it_asks(log: lk.EventLog) -> None:
-    view = Traffic(log)
-    said = [text for one in view.draw(view.at(), WIDE, 48).shapes for text in one.lines]
-    assert any(text.startswith("shut down? r0000001") for text in said)
-    assert any(text.startswith("shutdown r0000001") for text in said)
-    assert "phase 1" in said
-
-
 def test_of_many_lines_the_last_are_drawn_and_the_others_counted() -> None:
     log = lk.EventLog()
     log.append("run.started", prompt="x")
@@ -313,38 +231,3 @@ def test_eight_teammates_and_much_mail_have_a_small_static_form(tmp_path: Path, 
     names = [f"mate{number}" for number in range(8)]
     if kind is not Protocol:
         assert all(name in words(html) for name in names)
-
-
-@pytest.mark.parametrize("kind", [Traffic, Protocol])
-def test_what_a_model_wrote_is_escaped(kind: Any) -> None:
-    bad = '<script>alert(1)</script>" onx="'
-    log = lk.EventLog()
-    log.append("run.started", lane="<b>", prompt=bad)
-    log.append("team.spawned", name="<i>", role=bad, prompt=bad)
-    mail = {"id": bad, "from": "<i>", "to": "<b>", "content": bad, "type": bad, "request_id": bad}
-    log.append("mail.sent", mail=mail)
-    log.append("mail.read", ids=[bad], by="<b>")
-    log.append(
-        "task.started", task={"id": 1, "subject": bad, "owner": bad, "status": "in_progress"}
-    )
-    request = {
-        "id": bad,
-        "kind": "plan",
-        "state": "pending",
-        "sender": bad,
-        "to": bad,
-        "content": bad,
-        "note": bad,
-    }
-    log.append("request.opened", request=request)
-    view = kind(log)
-    state = view.at()
-    shown = [view.html()]
-    if isinstance(view, Diagram):
-        shown += [shape.markup() for shape in view.draw(state, WIDE, 48).shapes]
-    else:
-        shown += view.frame(state).values()
-    for html in shown:
-        assert "<script" not in html
-        assert '" onx="' not in html
-        assert "<i>" not in html.replace("<i></i>", "")

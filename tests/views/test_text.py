@@ -61,7 +61,6 @@ def test_escaped_text_is_no_markup_and_holds_nothing_invisible(text: str) -> Non
     assert not hidden_in(shown)
 
 
-NAMES = "(HANGUL|SCRIPT) .*FILLER|VARIATION SELECTOR|GRAPHEME JOINER|INHERENT"
 INVISIBLE = {
     char
     for char in map(chr, range(sys.maxunicode + 1))
@@ -71,33 +70,13 @@ INVISIBLE = {
         unicodedata.name(char, ""),
     )
 } - {"\t", "\n"}
-EMOJI = [
-    *(
-        "👩\u200d💻",
-        "❤\ufe0f",
-        "❤\ufe0e",
-        "❤\ufe0f\u200d🔥",
-        "🏳\ufe0f\u200d🌈",
-        "👨\u200d👩\u200d👧\u200d👦",
-    ),
-    *(
-        "👁\ufe0f\u200d🗨\ufe0f",
-        "👍🏽",
-        "🧑🏽\u200d🚀",
-        "1\ufe0f\u20e3",
-        "#\ufe0f\u20e3",
-        "🇩🇪",
-        "™\ufe0f",
-        "☺\ufe0f",
-    ),
-    *(
-        "⚠\ufe0f",
-        "▶\ufe0e",
-        "⁉\ufe0f",
-        "🏴\u200d☠\ufe0f",
-        "🏴\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f",
-    ),
-]
+EMOJI = re.findall(
+    r"\S+",
+    "👩\u200d💻 ❤\ufe0f ❤\ufe0e ❤\ufe0f\u200d🔥 🏳\ufe0f\u200d🌈 👨\u200d👩\u200d👧\u200d👦 "
+    "👁\ufe0f\u200d🗨\ufe0f 👍🏽 🧑🏽\u200d🚀 1\ufe0f\u20e3 #\ufe0f\u20e3 🇩🇪 ™\ufe0f ☺\ufe0f ⚠\ufe0f "
+    "▶\ufe0e ⁉\ufe0f 🏴\u200d☠\ufe0f "
+    "🏴\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f",
+)
 
 
 def tagged(text: str) -> str:
@@ -131,30 +110,13 @@ def test_an_emoji_stays_as_it_is_and_hides_nothing_more(emoji: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        *(
-            "a\u200db",
-            "👩\u200d",
-            "\u200d👩",
-            "1\ufe0f",
-            "a\ufe0f",
-            "❤\ufe0f\ufe0f",
-            "❤\ufe0e\ufe0e",
-            "1\ufe0f2",
-        ),
-        *(
-            "🏴" + tagged("gbeng"),
-            "🏴" + tagged("hello") + "\U000e007f",
-            "🏴" + tagged("ignore all"),
-        ),
-        *(
-            "👩\u200d\u200d💻",
-            "👩" + tagged("hi"),
-            "1\ufe0f\ufe0f\u20e3",
-            "你\ufe00",
-            "你\U000e0100",
-        ),
-    ],
+    re.findall(
+        r"\S+",
+        "a\u200db 👩\u200d \u200d👩 1\ufe0f a\ufe0f ❤\ufe0f\ufe0f ❤\ufe0e\ufe0e 1\ufe0f2 "
+        "👩\u200d\u200d💻 1\ufe0f\ufe0f\u20e3 你\ufe00 你\U000e0100 "
+        f"👩{tagged('hi')} 🏴{tagged('gbeng')} 🏴{tagged('hello')}\U000e007f "
+        f"🏴{tagged('ignore all')}",
+    ),
 )
 def test_what_only_looks_like_the_sequence_of_an_emoji_is_made_visible(text: str) -> None:
     assert hidden_in(text)
@@ -234,12 +196,6 @@ def test_what_a_server_does_is_said_in_a_sentence(
 ) -> None:
     why = stopped(str(data.get("stop_reason", "")))
     assert describe(Event(0, 0.0, "lead", type, data)) == said.format(why)
-
-
-def test_a_text_is_wrapped_between_words_and_a_word_only_if_it_is_longer_than_a_line() -> None:
-    assert wrapped("shut down? r1: shut down?", 65) == ["shut", "down? r1:", "shut down?"]
-    assert wrapped("a " + "w" * 15, 65, most=3) == ["a", "w" * 9, "w" * 6]
-    assert " ".join(wrapped("one two three four", 65)) == "one two three four"
 
 
 def test_code_keeps_its_indentation_and_prose_does_not() -> None:

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from canvases import crowded
+from canvases import crowded, drawn, texts
 
 import learnkit as lk
 from learnkit.views import Timeline
 from learnkit.views.drawing import static
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas
-from learnkit.views.drawing.time_axis import duration
 
 
 def ran(folder: Path, *script: Any) -> Timeline:
@@ -27,18 +26,10 @@ def start(*seconds: float) -> Any:
     return lk.reply(*(lk.use("background_run", command=f"sleep {n}") for n in seconds))
 
 
-def drawn(view: Timeline, k: int | None = None, width: float = WIDE) -> Canvas:
-    return view.draw(view.at(k), width, 60)
-
-
 def boxes(canvas: Canvas, kind: str) -> list[tuple[float, float]]:
     """Where each box of a kind (``assistant``, ``idle``, ``call``, ``job``) begins and ends."""
     found = [one for one in canvas.shapes if one.kind == "box" and one.key.split()[0] == kind]
     return [(one.x, one.x + one.width) for one in found]
-
-
-def texts(canvas: Canvas) -> list[str]:
-    return [line for one in canvas.shapes for line in one.lines]
 
 
 def hour(*, background: bool) -> lk.EventLog:
@@ -147,6 +138,11 @@ def test_the_title_compares_the_runs() -> None:
 
 
 def test_what_is_saved_is_counted_against_the_same_work_done_serially(tmp_path: Path) -> None:
+    serial = Timeline(hour(background=False))
+    assert serial.finding(serial.at()) == (
+        "The work takes 60 min, as long as one thing after the other. "
+        "The model waits 35 min for its jobs."
+    )
     # Four turns; the one in which the model says that it waits exists only because of the jobs.
     view = ran(tmp_path, start(10, 10), lk.say("waiting"), lk.say("done"))
     state = view.at()
@@ -164,14 +160,6 @@ def test_a_turn_that_only_looks_at_a_job_is_not_work(tmp_path: Path) -> None:
     assert view.at().run.serial == 1 + 5 + 1
 
 
-def test_one_after_the_other_saves_nothing(tmp_path: Path) -> None:
-    view = Timeline(hour(background=False))
-    assert view.finding(view.at()) == (
-        "The work takes 60 min, as long as one thing after the other. "
-        "The model waits 35 min for its jobs."
-    )
-
-
 def test_a_row_has_a_short_name_and_its_label_is_what_came_of_the_job() -> None:
     view = Timeline(hour(background=True))
     begun = next(k for k, e in enumerate(view.events, 1) if e.type == "job.started")
@@ -180,15 +168,6 @@ def test_a_row_has_a_short_name_and_its_label_is_what_came_of_the_job() -> None:
     assert {"lead", "job 1", "job 2", "✓ archive is done", "✓ tests is done"} <= set(shown)
     assert not [one for one in shown if "sleep 600" in one]
     assert "sleep 600; make archive" in drawn(view)["job 0 archive"].says
-
-
-def test_an_arrow_leads_from_the_end_of_a_job_to_where_the_model_is_told() -> None:
-    canvas = drawn(Timeline(hour(background=True)))
-    for id in ("archive", "tests"):
-        job, arrow = canvas[f"job 0 {id}"], canvas[f"arrow 0 {id}"]
-        assert (arrow.x, arrow.y) == pytest.approx((job.x + job.width, job.y + 12), abs=0.2)
-        told = next(one for one in canvas.shapes if one.kind == "dot" and one.x == arrow.x)
-        assert told.mark == "injected"
 
 
 def test_no_two_things_of_a_row_overlap() -> None:
@@ -238,24 +217,6 @@ def test_how_a_job_ended_is_a_word_a_glyph_and_a_colour(
     assert label.split(":")[0].split()[-1] in view.html()
 
 
-def test_each_step_says_what_changed() -> None:
-    view = Timeline(hour(background=True))
-    said, state = [], view.init()
-    for event in view.events:
-        new = view.step(state, event)
-        if event.type.startswith("job"):
-            said.append(view.told(new, state, event))
-        state = new
-    assert said == [
-        "Job 1 starts in the background: sleep 600; make archive.",
-        "Job 1 ends after 25 min: ✓ archive is done.",
-        "The next request delivers the result of job 1 to the model.",
-        "Job 2 starts in the background: sleep 600; make tests.",
-        "Job 2 ends after 10 min: ✓ tests is done.",
-        "The next request delivers the result of job 2 to the model, which was waiting for it.",
-    ]
-
-
 def test_counted_sleep_is_said(tmp_path: Path) -> None:
     view = ran(tmp_path, start(1), *[lk.say("x")] * 2)
     counted = "sleep is only counted"
@@ -265,20 +226,6 @@ def test_counted_sleep_is_said(tmp_path: Path) -> None:
     log = lk.EventLog()
     log.append("job.started", id="a", command="make", limit=300, counted=False)
     assert counted not in " ".join(texts(drawn(Timeline(log))))
-
-
-def test_the_axis_has_round_marks(tmp_path: Path) -> None:
-    for seconds, marks in ((3, ["0 s", "1 s", "2 s"]), (3000, ["0 s", "15 min", "30 min"])):
-        canvas = drawn(ran(tmp_path, start(seconds), *[lk.say("x", latency=0)] * 2))
-        assert [canvas[f"time {mark}"].lines[0] for mark in marks] == marks
-
-
-def test_the_axis_holds_everything(tmp_path: Path) -> None:
-    for seconds in (0, 1, 7, 59, 61, 3599, 3601, 8000):
-        view = ran(tmp_path, replace(start(seconds), latency=0.0), *[lk.say("x", latency=0)] * 2)
-        state = view.at()
-        assert state.axis.scale >= state.run.now
-        assert state.axis.tick * 5 >= state.run.now
 
 
 @pytest.mark.parametrize("gap", [0.5, 30.0])
@@ -316,24 +263,6 @@ def test_in_the_table_stand_both_runs() -> None:
     for said in ("<td>one after the other</td><td>lead</td>", "waits 35 min", "waits 10 min"):
         assert said in html
     assert len(html.encode()) < static.LIMIT
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0, "0 s"),
-        (1.5, "1.5 s"),
-        (119, "119 s"),
-        (120, "2 min"),
-        (2100, "35 min"),
-        (90.25, "90.2 s"),
-        (3930, "65.5 min"),
-        (9000, "2.5 h"),
-        (7200, "2 h"),
-    ],
-)
-def test_lengths_are_readable(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
 
 
 @pytest.mark.parametrize("background", [True, False])

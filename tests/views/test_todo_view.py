@@ -125,10 +125,3 @@ def test_the_gauge_knows_the_interval() -> None:
     assert gauge(view, view.at()).startswith("1 of 10 rounds")
     view = ran(listed("pending"), WORK, todo=lk.Todo(remind_after=0))
     assert gauge(view, view.at()) == "no reminders"
-
-
-def test_the_static_form_says_it_in_tables_too() -> None:
-    html = ran(listed("completed", "pending"), WORK, WORK, WORK).html()
-    assert "✉ after its results" in html
-    assert "other calls" in html
-    assert html.count("<tr>") == 2 + 2 + 4

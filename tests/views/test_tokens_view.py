@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from canvases import drawn, stops
 
 import learnkit as lk
 from learnkit.core.token_count import estimate_tokens
 from learnkit.views import Compaction, Tokens
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas
-from learnkit.widget.pump import Feed
 
 
 @lk.tool
@@ -51,10 +51,6 @@ def summarised(tmp_path: Path) -> Any:
     return ran(tmp_path, lk.Compaction(3_000, 99, tmp_path))
 
 
-def picture(view: Tokens | Compaction, k: int | None = None, width: float = WIDE) -> Canvas:
-    return view.draw(view.at(k), width, 60)
-
-
 def columns(canvas: Canvas) -> list[tuple[float, float]]:
     """The height of each column that comes from the cache, and that is new; from left to right."""
     new = [one for one in canvas.shapes if one.key.startswith("new ")]
@@ -66,17 +62,9 @@ def columns(canvas: Canvas) -> list[tuple[float, float]]:
     return [(cached.get(one.x, 0), one.height) for one in new]
 
 
-def steps(view: Tokens | Compaction) -> int:
-    """Where the slider stops, without the start."""
-    sent: list[Any] = []
-    Feed(view, sent.append).flush()
-    patches = [one for message in sent for one in message["patches"]]
-    return sum("set" in one or "drop" in one for one in patches[1:])
-
-
 def test_without_compaction_each_request_is_longer_than_the_one_before(tmp_path: Path) -> None:
     view = Tokens(ran(tmp_path, None).events)
-    heights = [round(sum(both)) for both in columns(picture(view))]
+    heights = [round(sum(both)) for both in columns(drawn(view))]
     assert heights == sorted(heights)
     assert len(heights) == 15
     assert "nothing was compacted" in view.finding(view.at())
@@ -107,19 +95,19 @@ def test_a_request_that_fills_the_context_window_shows_where_it_ends() -> None:
     view = Tokens(agent.events)
     longest = view.at(None).requests[-1].tokens
     assert view.at(None).window == longest
-    canvas = picture(view)
+    canvas = drawn(view)
     new = [one for one in canvas.shapes if one.key.startswith("new ")]
     assert canvas["window"].y == pytest.approx(new[-1].y, abs=0.1), "as high as the last column"
     assert canvas["window is"].lines == (f"the context window is full: ≈{longest:,}",)
     assert f"≈{longest:,} tokens, which fills the context window; nothing" in str(view)
     agent = lk.Agent(lk.scripted([lk.use("read", day=1), lk.say("Hot.")]), [lk.Toolbox(read)])
     agent.run("Read.")
-    assert "window" not in picture(Tokens(agent.events))
+    assert "window" not in drawn(Tokens(agent.events))
 
 
 def test_what_comes_from_the_cache_has_the_colours_of_the_cache(cleared: Any) -> None:
     view = Tokens(cleared.events)
-    canvas, one = picture(view), view.at().requests[1]
+    canvas, one = drawn(view), view.at().requests[1]
     assert (canvas["cached"].mark, canvas["new 1"].mark) == ("cached", "fresh")
     assert canvas["legend cached"].lines == ("from the cache",)
     # The cached part stands on the axis, and what is new on top of it.
@@ -146,7 +134,7 @@ def test_a_length_is_an_estimate_until_the_api_has_counted() -> None:
 
 def test_an_arrow_goes_from_before_to_after_where_the_columns_fall(cleared: Any) -> None:
     view = Tokens(cleared.events)
-    state, canvas = view.at(), picture(view)
+    state, canvas = view.at(), drawn(view)
     assert state.shortened
     for number, cut in enumerate(state.shortened):
         before, after = (sum(columns(canvas)[cut.place - 1 + n]) for n in (0, 1))
@@ -174,7 +162,7 @@ def test_the_request_for_a_summary_is_no_request_of_the_conversation(summarised:
 
 def test_a_step_is_a_request_or_a_compaction(cleared: Any) -> None:
     view = Tokens(cleared.events)
-    assert steps(view) == len(view.at().requests) + len(view.at().shortened)
+    assert stops(view) == len(view.at().requests) + len(view.at().shortened)
 
 
 @pytest.mark.slow
@@ -186,8 +174,8 @@ def test_sixty_turns_have_at_most_sixty_steps_and_a_static_form(tmp_path: Path) 
     )
     agent.run("Read.")
     view = Tokens(agent.events)
-    assert 40 < steps(view) <= 60
-    assert len(columns(picture(view))) == len(view.at().requests) == 62
+    assert 40 < stops(view) <= 60
+    assert len(columns(drawn(view))) == len(view.at().requests) == 62
     html = view.html()
     assert len(html.encode()) < 20_000
     (data,) = re.findall(r'base64,([^"]+)"', html)
@@ -200,7 +188,7 @@ def test_of_many_requests_a_column_is_the_longest_of_some(width: float) -> None:
     for number in range(1_000):
         log.append("model.replied", turn=number, usage={"input_tokens": 100 + number % 7})
     log.append("run.ended", reason="end_turn", turns=1_000)
-    canvas = picture(Tokens(log), width=width)
+    canvas = drawn(Tokens(log), width=width)
     assert 60 < len(columns(canvas)) < 250
     assert "a column is the longest of" in canvas["group"].lines[0]
     assert max(one.x + one.width for one in canvas.shapes) <= width
@@ -211,7 +199,7 @@ def test_a_new_request_does_not_move_the_others(cleared: Any) -> None:
     view = Tokens(cleared.events)
     places = []
     for k in range(len(cleared.events) + 1):
-        canvas = picture(view, k)
+        canvas = drawn(view, k)
         if "new 5" in canvas:
             places.append(canvas["new 5"].x)
     assert len(set(places)) == 1
@@ -262,7 +250,7 @@ def test_the_request_that_code_puts_back_is_drawn_as_kept(tmp_path: Path, days: 
     times = [event.type for event in agent.events].count("messages.rewritten")
     assert (times > 1) == (days > 14)
     view = Compaction(agent.events)
-    state, canvas = view.at(), picture(view)
+    state, canvas = view.at(), drawn(view)
     place = [one.fate for one in state.before].index("carried")
     assert canvas[f"what {place}"].lines == ("= put back",)
     assert canvas[f"text {place}"].lines == ("Read.",)
@@ -271,8 +259,8 @@ def test_the_request_that_code_puts_back_is_drawn_as_kept(tmp_path: Path, days: 
     assert [key for key, *_ in state.rows if "made" in key] == ["made 0"]  # the summary alone
     assert "the request is put back word for word" in view.finding(state)
     (*_, last) = (event.data for event in agent.events if event.type == "messages.rewritten")
-    drawn = sum(one.tokens for one in state.after[:2])
-    assert drawn == estimate_tokens(last["messages"][0])  # no token is counted twice, or lost
+    put_back = sum(one.tokens for one in state.after[:2])
+    assert put_back == estimate_tokens(last["messages"][0])  # no token is counted twice, or lost
 
 
 @pytest.mark.parametrize(("put_back", "fate"), [(True, "carried"), (False, "summarised")])
@@ -290,27 +278,27 @@ def test_only_a_request_that_is_put_back_is_drawn_as_kept(put_back: bool, fate: 
 
 def test_system_prompt_and_tools_count_and_stay(summarised: Any) -> None:
     view = Compaction(summarised.events)
-    state, canvas = view.at(), picture(view)
+    state, canvas = view.at(), drawn(view)
     (began,) = (event.data for event in summarised.events if event.type == "run.started")
     head = estimate_tokens(began["system"]) + estimate_tokens(began["tools"])
     assert canvas["what fixed"].lines == ("▲ fixed",)
     assert canvas["tokens fixed"].lines == (f"≈{head:,}",)
     (*_, told) = (event.data for event in summarised.events if event.type.endswith("summarised"))
     old, new = (head + sum(one.tokens for one in half) for half in (state.before, state.after))
-    for drawn, measured in ((old, told["before"]), (new, told["after"])):
-        assert drawn == pytest.approx(measured, rel=0.1)  # the harness calibrates its estimate
+    for shown, measured in ((old, told["before"]), (new, told["after"])):
+        assert shown == pytest.approx(measured, rel=0.1)  # the harness calibrates its estimate
     assert f"≈{old:,} tokens become ≈{new:,}" in view.finding(state)
     assert f", ≈{head:,} of them system prompt and tools: " in view.finding(state)
     assert "fixed" not in view.facts(view.at(1), 9)  # before the first message
 
 
-def test_messages_that_come_after_a_compaction_are_not_in_its_picture(summarised: Any) -> None:
+def test_messages_that_come_after_a_compaction_are_not_in_its_drawn(summarised: Any) -> None:
     view = Compaction(summarised.events)
     k = rewritten(summarised)
     kinds = [event.type for event in list(summarised.events)[k:]]
     assert "message.added" in kinds
     assert "messages.rewritten" not in kinds
-    assert picture(view).frame() == picture(view, k).frame()
+    assert drawn(view).frame() == drawn(view, k).frame()
     assert view.finding(view.at()) == view.finding(view.at(k))
 
 
@@ -332,11 +320,11 @@ def test_of_several_compactions_the_last_is_drawn_and_all_are_counted() -> None:
 
 def test_before_a_compaction_the_array_grows(tmp_path: Path) -> None:
     view = Compaction(ran(tmp_path, None, days=2).events)
-    canvas = picture(view)
+    canvas = drawn(view)
     assert [one.key for one in canvas.shapes if one.key.startswith("is ")] == [
         "is fixed",
         *(f"is {number}" for number in range(len(view.at().now))),
     ]
     assert not [one.key for one in canvas.shapes if one.key.startswith("was ")]
-    assert steps(view) == len(view.at().now)
+    assert stops(view) == len(view.at().now)
     assert view.finding(view.at()).startswith("Nothing was compacted: 6 messages")

@@ -21,17 +21,6 @@ def drawn(log: lk.EventLog, width: float = WIDE, rows: int = 60) -> Canvas:
     return view.draw(view.at(), width, rows)
 
 
-def told(log: lk.EventLog) -> list[str]:
-    """What each visible change says."""
-    view = Worktrees(log)
-    state, found = view.init(), []
-    for event in log:
-        old, state = state, view.step(state, event)
-        if state is not old and view.frame(state) != view.frame(old):
-            found.append(view.told(state, old, event))
-    return found
-
-
 def saying(canvas: Canvas, said: str) -> Shape:
     """The only disc that says something."""
     (one,) = [one for one in canvas.shapes if one.kind == "dot" and said in one.says]
@@ -117,30 +106,6 @@ def test_a_commit_says_which_files_it_changes_when_it_is_selected(clash: lk.Even
     one = saying(drawn(clash), "b says one = 3")
     assert one.says.endswith("on b: b says one = 3, changes parse.py")
     assert "parse.py" in words(drawn(clash)), "and beside it where there is room"
-
-
-def test_a_folder_ends_when_it_is_removed_and_its_branch_goes_on(clash: lk.EventLog) -> None:
-    canvas = drawn(clash)
-    a, b = canvas["folder a"], canvas["folder b"]
-    end = b.x + b.width
-    assert a.x + a.width < end
-    for name in "ab":
-        branch = canvas[f"branch {name}"]
-        assert branch.x + float(branch.path.rpartition("H")[2]) == pytest.approx(end, abs=0.2)
-    assert canvas["state a"].mark == canvas["state b"].mark == "done", "a success, not grey"
-    assert canvas["state a"].lines == ("✓ merged, removed",)
-
-
-def test_each_change_says_what_it_is(clash: lk.EventLog) -> None:
-    said = told(clash)
-    assert said[0].startswith("The main branch is at ")
-    assert [one for one in said if "commits to" in one] == [
-        "lead commits to a: “a says one = 2”.",
-        "lead commits to b: “b says one = 3”.",
-        "lead commits to a: “a says one = 5”.",
-    ]
-    assert not any("There are" in one for one in said)
-    assert len(said) <= 16
 
 
 def tree(name: str, status: str = "active", **more: Any) -> dict[str, Any]:

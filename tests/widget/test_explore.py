@@ -121,13 +121,6 @@ def test_controls_that_change_nothing_are_refused() -> None:
         lk.pick([])
 
 
-def test_two_shapes_with_one_key_are_refused() -> None:
-    canvas = Canvas()
-    canvas.bar("a", 0, 0, 1, 1)
-    with pytest.raises(lk.UsageError, match="key 'a'"):
-        canvas.text("a", 0, 0, "x")
-
-
 def test_a_page_of_explorables_loads_nothing_and_holds_their_answers() -> None:
     from learnkit.widget import frozen
 
