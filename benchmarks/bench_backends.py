@@ -15,23 +15,26 @@ Exits with 1 when a budget is not kept. In a PostgreSQL the teams of the run sta
 from __future__ import annotations
 
 import itertools
+import math
 import multiprocessing
 import sys
 import tempfile
 import threading
-import time
 import uuid
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, wait
 
 from tables import arguments, over, row, seconds
 
 import learnkit as lk
 from learnkit.backends.interface import Backend, InboxReader
 
-SIZES = ((50, 100), (1_000, 2_000))  # tasks, messages
 TEXT = "read the station file and report " * 5
+
+
+def new_team() -> str:
+    return f"bench-{uuid.uuid4().hex[:12]}"
 
 
 def take(inbox: InboxReader) -> list[str]:
@@ -43,7 +46,7 @@ def take(inbox: InboxReader) -> list[str]:
 
 def costs(backend: Backend, tasks: int, messages: int, rounds: int) -> dict[str, float]:
     """Fill a board and an inbox; returns the best milliseconds of each operation."""
-    team = f"bench-{uuid.uuid4().hex[:12]}"
+    team = new_team()
     board, mail, ids = backend.board(team), backend.mail(team), itertools.count(1)
     mail.open("alice")
     inbox = mail.reader("alice")
@@ -55,63 +58,59 @@ def costs(backend: Backend, tasks: int, messages: int, rounds: int) -> dict[str,
         "send": lambda: mail.send("bob", "alice", TEXT),
         "take": lambda: take(inbox),
     }
-    for _ in range(tasks):
-        operations["create"]()
-    for _ in range(messages):
-        operations["send"]()
-    take(inbox)
-    times = {name: [seconds(act)] for name, act in operations.items()}
+    for operation, times in (("create", tasks), ("send", messages), ("take", 1)):
+        for _ in range(times):
+            operations[operation]()
+    best = dict.fromkeys(operations, math.inf)
     for _ in range(rounds):
-        for name, act in operations.items():
-            times[name].append(seconds(act))
-    return {name: 1000 * min(spent) for name, spent in times.items()}
+        for operation, act in operations.items():
+            best[operation] = min(best[operation], 1000 * seconds(act))
+    return best
 
 
 def growth(name: str, backend: Backend, rounds: int) -> bool:
     """Print what operations cost by size; returns whether one grows too much."""
-    small, large = (costs(backend, *sizes, rounds) for sizes in SIZES)
+    small, large = costs(backend, 50, 100, rounds), costs(backend, 1_000, 2_000, rounds)
     more = {operation: large[operation] / small[operation] for operation in large}
-    more["list"] /= SIZES[1][0] / SIZES[0][0]
+    more["list"] /= 1_000 / 50
     row(f"{name}, ms", *small)
-    for (tasks, messages), found in zip(SIZES, (small, large), strict=True):
-        row(f"{tasks:,} tasks, {messages:,} mails", *found.values())
+    row("50 tasks, 100 mails", *small.values())
+    row("1,000 tasks, 2,000 mails", *large.values())
     row("growth (list: of each task)", *more.values())
     return over(f"{name}: times as long", max(more.values()), 5)
 
 
-def write(address: str, team: str, writer: str, each: int, start: threading.Barrier) -> None:
-    """Send so many messages; runs in a process of its own."""
+def write(address: str, team: str, writer: int, each: int, start: threading.Barrier) -> list[str]:
+    """Send so many messages, and return them; runs in a process of its own."""
     backend = lk.open_backend(address)
-    mail = backend.mail(team)
+    mail, contents = backend.mail(team), [f"{writer}-{number}" for number in range(each)]
     start.wait(60)
-    for number in range(each):
-        mail.send(writer, "alice", f"{writer}-{number}")
+    for content in contents:
+        mail.send(f"w{writer}", "alice", content)
     backend.close()
+    return contents
 
 
 def contest(address: str, backend: Backend, writers: int, each: int) -> bool:
     """Print how fast several writers are; returns whether a message was lost or came twice."""
-    team = f"bench-{uuid.uuid4().hex[:12]}"
-    mail, got = backend.mail(team), Counter[str]()
-    mail.open("alice")
-    inbox = mail.reader("alice")
-    names = [f"w{number}" for number in range(writers)]
+    team, got = new_team(), Counter[str]()
+    backend.mail(team).open("alice")
+    inbox = backend.mail(team).reader("alice")
     spawn = multiprocessing.get_context("spawn")
     with spawn.Manager() as manager, ProcessPoolExecutor(writers, spawn) as pool:
         start = manager.Barrier(writers + 1)
-        writing = [pool.submit(write, address, team, name, each, start) for name in names]
+        parts = [pool.submit(write, address, team, n, each, start) for n in range(writers)]
         start.wait(60)
-        begin = time.perf_counter()
-        while not all(writer.done() for writer in writing):
-            got.update(take(inbox))
-            time.sleep(0.002)
-        spent = time.perf_counter() - begin
-        for writer in writing:
-            writer.result()
+
+        def empty() -> None:
+            while wait(parts, timeout=0.002).not_done:
+                got.update(take(inbox))
+
+        spent = seconds(empty)
+    sent = Counter(content for part in parts for content in part.result())
     got.update(take(inbox))
-    sent = Counter(f"{name}-{number}" for name in names for number in range(each))
     lost, twice = (sent - got).total(), (got - sent).total()
-    row(f"writers: {writers}", int(writers * each / spent), lost, twice)
+    row(f"writers: {writers}", round(sent.total() / spent), lost, twice)
     return lost + twice > 0
 
 

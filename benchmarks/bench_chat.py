@@ -28,25 +28,19 @@ def until(mark: str, *words: str) -> float:
         env = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": folder}
         env |= {"TERM": "xterm-256color", "ANTHROPIC_API_KEY": "none"}  # nothing is sent
         begin = time.perf_counter()
-        chat = pexpect.spawn(sys.executable, [*CHAT, *words], cwd=folder, env=env, timeout=60)
-        chat.expect_exact(mark)
-        spent = time.perf_counter() - begin
-        chat.sendeof()
-        chat.expect(pexpect.EOF)
-        chat.close()
+        with pexpect.spawn(sys.executable, [*CHAT, *words], 60, cwd=folder, env=env) as chat:
+            chat.expect_exact(mark)
+            spent = time.perf_counter() - begin
+            chat.sendeof()
+            chat.expect(pexpect.EOF)
     return spent
 
 
-def main() -> int:
-    rounds = 1 if arguments(__doc__).quick else 5
-    prompts = []
-    row("median seconds", "prompt", "ready")
-    for words, ready in ([], "/help lists"), (["--replay", "s12"], "Press Enter"):
-        prompts.append(statistics.median(until("> ", *words) for _ in range(rounds)))
-        loaded = statistics.median(until(ready, *words) for _ in range(rounds))
-        row(" ".join(["chat", *words]), prompts[-1], loaded)
-    return over("seconds to the first prompt", max(prompts), 1.5, margin=2)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+rounds = 1 if arguments(__doc__).quick else 5
+prompts = []
+row("median seconds", "prompt", "ready")
+for words, ready in ([], "/help lists"), (["--replay", "s12"], "Press Enter"):
+    prompts.append(statistics.median(until("> ", *words) for _ in range(rounds)))
+    loaded = statistics.median(until(ready, *words) for _ in range(rounds))
+    row(" ".join(["chat", *words]), prompts[-1], loaded)
+sys.exit(over("seconds to the first prompt", max(prompts), 1.5, margin=2))

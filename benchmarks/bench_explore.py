@@ -25,18 +25,13 @@ def move(shown: Explorable, places: tuple[int, ...]) -> str:
     return json.dumps(shown.message(dict(zip(shown.controls, places, strict=True))))
 
 
-def main() -> int:
-    every = 4 if arguments(__doc__).quick else 1
-    medians = []
-    row("lesson", "states", "median ms", "slowest ms")
-    for lesson in (f"s{number:02}" for number in range(1, 13)):
-        shown = import_module(f"learnkit.course.lessons.{lesson}.explorable").explorable()
-        states = product(*(range(len(control.values)) for control in shown.controls.values()))
-        times = [1000 * seconds(move, shown, places) for places in list(states)[::every]]
-        medians.append(statistics.median(times))
-        row(lesson, len(times), medians[-1], max(times))
-    return over("ms of the heaviest", max(medians), 100)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+every = 4 if arguments(__doc__).quick else 1
+medians = []
+row("lesson", "states", "median ms", "slowest ms")
+for lesson in (f"s{number:02}" for number in range(1, 13)):
+    shown = import_module(f"learnkit.course.lessons.{lesson}.explorable").explorable()
+    states = product(*(range(len(control.values)) for control in shown.controls.values()))
+    times = [1000 * seconds(move, shown, places) for places in list(states)[::every]]
+    medians.append(statistics.median(times))
+    row(lesson, len(times), medians[-1], max(times))
+sys.exit(over("ms of the heaviest", max(medians), 100))

@@ -14,17 +14,11 @@ from tables import arguments, over, seconds
 
 OURS = ("import learnkit", "import learnkit as lk; lk.Agent; lk.EventLog")
 
-
-def main() -> int:
-    rounds = 3 if arguments(__doc__).quick else 15
-    spent = {}
-    for program in ("pass", *OURS, "import anthropic"):
-        command = [sys.executable, "-c", program]
-        spent[program] = min(seconds(subprocess.run, command, check=True) for _ in range(rounds))
-        print(f"{program:<46} {spent[program]:.3f} s  {spent[program] - spent['pass']:+.3f} s")
-    cost = max(spent[program] for program in OURS) - spent["pass"]
-    return over("seconds more than a bare Python", cost, 0.15, margin=2)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+rounds = 3 if arguments(__doc__).quick else 15
+spent = {}
+for program in ("pass", *OURS, "import anthropic"):
+    command = [sys.executable, "-c", program]
+    spent[program] = min(seconds(subprocess.run, command, check=True) for _ in range(rounds))
+    print(f"{program:<46} {spent[program]:.3f} s  {spent[program] - spent['pass']:+.3f} s")
+cost = max(spent[program] for program in OURS) - spent["pass"]
+sys.exit(over("seconds more than a bare Python", cost, 0.15, margin=2))

@@ -14,10 +14,8 @@ tested).
 from __future__ import annotations
 
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import LiteralString
 
 from tables import arguments, row
 
@@ -25,60 +23,44 @@ sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
 from postgres import Cluster
 
 WRITERS = 12
-LAST_SEEN: LiteralString = "SELECT id FROM mail WHERE id > %(last)s"
-MARKS: LiteralString = "UPDATE mail SET done = true WHERE NOT done RETURNING id"
+LAST_SEEN = "SELECT id FROM mail WHERE id > %(last)s"
+MARKS = "UPDATE mail SET done = true WHERE NOT done RETURNING id"
 
 
-def write(server: Cluster, each: int) -> None:
+def write(server: Cluster, each: int) -> int:
     """Insert mails: begin, insert and commit are three statements, without a pause."""
     with server.connect() as connection:
         for _ in range(each):
             with connection.transaction():
                 connection.execute("INSERT INTO mail DEFAULT VALUES")
+    return each
 
 
-def read(server: Cluster, query: LiteralString, written: threading.Event) -> set[int]:
-    """Ask again and again, and once more after the last commit; returns the ids of the mails."""
+def missed(server: Cluster, query: str, each: int) -> int:
+    """How many of the mails a reader has not got that asks again and again."""
     found, ends = set[int](), False
-    with server.connect() as connection:
-        while not ends:
-            ends = written.is_set()
-            last = max(found, default=0)
-            found |= {id for (id,) in connection.execute(query, {"last": last})}
-    return found
-
-
-def missed(server: Cluster, query: LiteralString, each: int) -> int:
-    """How many of the mails a reader has not got."""
-    with server.connect() as connection:
+    with server.connect() as connection, ThreadPoolExecutor(WRITERS) as pool:
         connection.execute("DROP TABLE IF EXISTS mail")
         connection.execute("CREATE TABLE mail (id serial PRIMARY KEY, done bool DEFAULT false)")
-    written = threading.Event()
-    with ThreadPoolExecutor(WRITERS + 1) as pool:
-        reader = pool.submit(read, server, query, written)
         writers = [pool.submit(write, server, each) for _ in range(WRITERS)]
-        for writer in writers:
-            writer.result()
-        written.set()
-        return WRITERS * each - len(reader.result())
+        while not ends:
+            ends = all(writer.done() for writer in writers)  # once more after the last commit
+            last = max(found, default=0)
+            found |= {id for (id,) in connection.execute(query, {"last": last})}
+    return sum(writer.result() for writer in writers) - len(found)
 
 
-def main() -> int:
-    each = 50 if arguments(__doc__).quick else 200
-    server = Cluster()
-    try:
-        server.start()
-        with server.connect() as connection:
-            (version,) = connection.execute("SHOW server_version").fetchone() or ("?",)
-        lost = {query: missed(server, query, each) for query in (LAST_SEEN, MARKS)}
-    finally:
-        server.remove()
-    print(f"PostgreSQL {version}, {WRITERS} writers")
-    row("asks for", "lost", "mails")
-    row("id > the last one seen", lost[LAST_SEEN], WRITERS * each)
-    row("rows without a mark", lost[MARKS], WRITERS * each)
-    return int(lost[MARKS] > 0 or not lost[LAST_SEEN])
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+each = 50 if arguments(__doc__).quick else 200
+server = Cluster()
+try:
+    server.start()
+    with server.connect() as connection:
+        version = connection.info.server_version // 10_000
+    lost = {query: missed(server, query, each) for query in (LAST_SEEN, MARKS)}
+finally:
+    server.remove()
+print(f"PostgreSQL {version}, {WRITERS} writers")
+row("asks for", "lost", "mails")
+row("id > the last one seen", lost[LAST_SEEN], WRITERS * each)
+row("rows without a mark", lost[MARKS], WRITERS * each)
+sys.exit(int(lost[MARKS] > 0 or not lost[LAST_SEEN]))

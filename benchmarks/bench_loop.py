@@ -41,24 +41,17 @@ def message(stop_reason: str, *content: dict[str, Any]) -> Message:
     return Message(**fields, stop_reason=stop_reason, content=content, usage=usage)
 
 
-def replies(turns: int) -> list[Message]:
-    """What the model says: a call in each turn but the last."""
-    text = {"type": "text", "text": "I look at the next file."}
-    call = {"type": "tool_use", "name": "read"}
-    made = []
-    for number in range(turns - 1):
-        named = {**call, "id": f"toolu_{number}", "input": {"path": f"data/{number}.csv"}}
-        made.append(message("tool_use", text, named))
-    return [*made, message("end_turn", {"type": "text", "text": "done"})]
-
-
 class FakeClient:
-    """As much of a client as a loop uses; it also notes the time of every request."""
+    """Calls a tool in each turn but the last one, and notes the time of every request."""
 
     model = "fake"
 
     def __init__(self, turns: int) -> None:
-        self._replies = iter(replies(turns))
+        text = {"type": "text", "text": "I look at the next file."}
+        call = {"type": "tool_use", "name": "read", "input": {"path": "data/1.csv"}}
+        calls = [{**call, "id": f"toolu_{number}"} for number in range(turns - 1)]
+        replies = [message("tool_use", text, call) for call in calls]
+        self._replies = iter([*replies, message("end_turn", text)])
         self.messages = self
         self.clock = lk.VirtualClock()
         self.times: list[float] = []
@@ -105,20 +98,14 @@ def cost(loop: Callable[[Any], None], turns: int, rounds: int) -> list[float]:
     return [min(column) for column in zip(*runs, strict=True)]
 
 
-def main() -> int:
-    rounds = 3 if arguments(__doc__).quick else 15
-    learnkit(FakeClient(50))  # imports and first uses are not part of a turn
-    ratios, growth = [], 0.0
-    row("turns; ms a turn", "bare", "learnkit", "own cost", "of bare", "first", "last")
-    for turns in LENGTHS:
-        plain = cost(bare, turns, rounds)[0]
-        whole, first, last = cost(learnkit, turns, rounds)
-        ratios.append((whole - plain) / plain)
-        growth = last / first
-        row(turns, plain, whole, whole - plain, ratios[-1], first, last)
-    slow = over("own cost, in turns of the bare loop", max(ratios), 6, margin=2)
-    return over("last of 1,000 turns, in first ones", growth, 2) or slow
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+rounds = 3 if arguments(__doc__).quick else 15
+learnkit(FakeClient(50))  # imports and first uses are not part of a turn
+ratios = []
+row("turns; ms a turn", "bare", "learnkit", "own cost", "of bare", "first", "last")
+for turns in LENGTHS:
+    plain = cost(bare, turns, rounds)[0]
+    whole, first, last = cost(learnkit, turns, rounds)
+    ratios.append((whole - plain) / plain)
+    row(turns, plain, whole, whole - plain, ratios[-1], first, last)
+slow = over("own cost, in turns of the bare loop", max(ratios), 6, margin=2)
+sys.exit(over("last of 1,000 turns, in first ones", last / first, 2) or slow)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from tables import arguments, over, row, seconds
 
 import learnkit as lk
 
-LENGTHS = (1, 20, 120)
+LENGTHS = (1, 21, 121)  # messages: an agent asks with an odd number of them
 
 
 @lk.tool
@@ -31,23 +32,18 @@ def note(text: str) -> str:
     return f"noted: {text} " * 12
 
 
-class Spy(lk.Mechanism):
-    """Keeps the requests that an agent makes."""
-
-    def __init__(self) -> None:
-        self.made: list[dict[str, Any]] = []
-
-    def request(self, agent: lk.Agent, body: dict[str, Any]) -> None:
-        self.made.append({**body, "messages": list(body["messages"])})
-
-
 def requests(turns: int, path: Path) -> list[dict[str, Any]]:
     """The requests that an agent makes in a run of so many turns, which is recorded."""
+    made = []
+
+    class Spy(lk.Mechanism):
+        def request(self, agent: lk.Agent, body: dict[str, Any]) -> None:
+            made.append({**body, "messages": list(body["messages"])})
+
     script = [lk.reply("On with it.", lk.use("note", text=f"{n}")) for n in range(turns)]
     client = lk.connect("record", recording=path, upstream=[*script, lk.say("done")])
-    spy = Spy()
-    lk.Agent(client, [lk.Toolbox(note), spy], system="Take notes.", max_turns=turns + 1).run("Go.")
-    return spy.made
+    lk.Agent(client, [lk.Toolbox(note), Spy()], system="Note.", max_turns=turns + 1).run("Go.")
+    return made
 
 
 def sdk_alone(body: bytes) -> anthropic.Anthropic:
@@ -62,30 +58,24 @@ def sdk_alone(body: bytes) -> anthropic.Anthropic:
     )
 
 
-def main() -> int:
-    rounds = 5 if arguments(__doc__).quick else 40
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "run.yaml"
-        made = requests(max(LENGTHS) // 2 + 2, path)
-        first = lk.connect(recording=path).messages.with_raw_response.create(**made[0])
-        alone = {length: float("inf") for length in LENGTHS}
-        replayed = dict(alone)
-        for turn in range(rounds):
-            # Both new in each round: a first call costs more than others.
-            sides = [(lk.connect(recording=path), replayed)]
-            sides.append((sdk_alone(first.http_response.content), alone))
-            for request in made:  # the whole run: that is how an agent asks
-                for client, times in sides if turn % 2 else reversed(sides):
-                    spent = seconds(client.messages.create, **request)
-                    for length in LENGTHS:
-                        if abs(length - len(request["messages"])) <= 1:
-                            times[length] = min(times[length], spent)
-    row("messages", "SDK, ms", "replayed", "ratio")
-    ratios = {length: replayed[length] / alone[length] for length in LENGTHS}
-    for length, ratio in ratios.items():
-        row(length, 1000 * alone[length], 1000 * replayed[length], ratio)
-    return over("replayed, in calls of the SDK", max(ratios.values()), 2, margin=2)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+rounds = 10 if arguments(__doc__).quick else 40
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / "run.yaml"
+    made = requests(max(LENGTHS) // 2 + 2, path)
+    first = lk.connect(recording=path).messages.with_raw_response.create(**made[0])
+    alone, replayed = defaultdict(list), defaultdict(list)  # seconds by number of messages
+    for turn in range(rounds):
+        # Both new in each round: a first call costs more than others.
+        constant = sdk_alone(first.http_response.content)
+        sides = [(lk.connect(recording=path), replayed), (constant, alone)]
+        for request in made:  # the whole run: that is how an agent asks
+            for client, times in sides if turn % 2 else reversed(sides):
+                spent = seconds(client.messages.create, **request)
+                times[len(request["messages"])].append(spent)
+row("messages", "SDK, ms", "replayed", "ratio")
+ratios = []
+for length in LENGTHS:
+    sdk, ours = min(alone[length]), min(replayed[length])
+    ratios.append(ours / sdk)
+    row(length, 1000 * sdk, 1000 * ours, ours / sdk)
+sys.exit(over("replayed, in calls of the SDK", max(ratios), 2, margin=2))
