@@ -6,27 +6,23 @@ Budget: 1.5 s, the median of five, for a live chat and for a recording. Exits wi
 the budget. The time until all is loaded is printed, too.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import sys
 import tempfile
 import time
-from pathlib import Path
 
 import pexpect
 from tables import arguments, over, row
 
-ROOT = Path(__file__).resolve().parents[1]
 CHAT = ["-c", "from learnkit.terminal.cli import main; main()", "chat"]
 
 
 def until(mark: str, *words: str) -> float:
     """Seconds until a chat with these words on its command line shows a mark."""
     with tempfile.TemporaryDirectory() as folder:
-        env = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": folder}
-        env |= {"TERM": "xterm-256color", "ANTHROPIC_API_KEY": "none"}  # nothing is sent
+        env = {"XDG_STATE_HOME": folder, "TERM": "xterm-256color"}
+        env = {**os.environ, **env, "ANTHROPIC_API_KEY": "none"}  # nothing is sent
         begin = time.perf_counter()
         with pexpect.spawn(sys.executable, [*CHAT, *words], 60, cwd=folder, env=env) as chat:
             chat.expect_exact(mark)

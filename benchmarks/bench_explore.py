@@ -8,8 +8,6 @@ drag to its picture. Budget: 100 ms, which a reader takes for at once. Exits wit
 of the heaviest explorable is above it.
 """
 
-from __future__ import annotations
-
 import json
 import statistics
 import sys

@@ -5,8 +5,6 @@
 Budget: 0.15 s. Exits with 1 beyond twice the budget.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -11,8 +11,6 @@ turn, whatever the length of the history. Exits with 1 when it costs more than t
 when the last tenth of 1,000 turns takes more than twice as long as the first.
 """
 
-from __future__ import annotations
-
 import gc
 import sys
 import time
@@ -25,8 +23,6 @@ from anthropic.types import Message
 from tables import arguments, over, row
 
 import learnkit as lk
-
-LENGTHS = (10, 100, 1000)
 
 
 @lk.tool
@@ -82,7 +78,7 @@ def bare(client: Any) -> None:
 
 def learnkit(client: Any) -> None:
     """The loop of the package, with its event log."""
-    lk.Agent(client, [lk.Toolbox(read)], max_turns=LENGTHS[-1]).run("Go.")
+    lk.Agent(client, [lk.Toolbox(read)], max_turns=1000).run("Go.")
 
 
 def cost(loop: Callable[[Any], None], turns: int, rounds: int) -> list[float]:
@@ -102,7 +98,7 @@ rounds = 3 if arguments(__doc__).quick else 15
 learnkit(FakeClient(50))  # imports and first uses are not part of a turn
 ratios = []
 row("turns; ms a turn", "bare", "learnkit", "own cost", "of bare", "first", "last")
-for turns in LENGTHS:
+for turns in (10, 100, 1000):
     plain = cost(bare, turns, rounds)[0]
     whole, first, last = cost(learnkit, turns, rounds)
     ratios.append((whole - plain) / plain)

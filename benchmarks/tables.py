@@ -1,7 +1,5 @@
 """What the benchmarks share: the time of a call, the rows of a table, the line about a budget."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable
