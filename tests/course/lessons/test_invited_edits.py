@@ -204,9 +204,11 @@ def added(before: dict[str, str], after: dict[str, str]) -> dict[str, str]:
     """The changed files, each with its new lines; ``gone`` for one that is not there any more."""
     changed = {name: "gone" for name in before.keys() - after.keys()}
     for name, text in after.items():
-        if text != before.get(name):
-            old, new = before.get(name, "").split("\n"), text.split("\n")
-            lines = [one[2:] for one in difflib.ndiff(old, new) if one.startswith("+ ")]
+        if name not in before:
+            changed[name] = text
+        elif text != before[name]:
+            both = before[name].split("\n"), text.split("\n")
+            lines = [line[2:] for line in difflib.ndiff(*both) if line.startswith("+ ")]
             changed[name] = "\n".join(lines)
     return changed
 
