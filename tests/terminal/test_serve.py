@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -13,11 +14,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anthropic
 import pytest
 from project import ROOT
 
+from learnkit.clients.recordings.recording import Recording
 from learnkit.clients.server import MessagesServer
 from learnkit.core.catalog import DEFAULT_MODEL
+from learnkit.course import files as course_files
 from learnkit.errors import UsageError
 from learnkit.terminal.person import new_lines, part_of
 from learnkit.terminal.serve import Model, variables
@@ -69,6 +73,23 @@ def test_a_recording_plays_for_a_plain_program_in_a_folder_that_is_kept(tmp_path
     assert f"prompt: {prompt}" in ended.stderr
     folder = ended.stderr.partition("The command works in ")[2].partition(",")[0]
     assert "Beijing: 31.4" in (Path(folder) / "outbox/001.txt").read_text("utf-8")
+
+
+def test_an_invited_edit_gets_replies_with_the_words_of_the_program() -> None:
+    model = Model.of("s01/hello")
+    recorded = Recording.load(course_files.recordings() / "s01.yaml").prefixes("hello")["hello/1"]
+    prompt = {"role": "user", "content": "Create moin.py that prints Guten 'Morgen'."}
+    http_client = anthropic.DefaultHttpxClient(trust_env=False)
+    with (
+        MessagesServer(model.source, missed=model.missed) as server,
+        anthropic.Anthropic(
+            api_key="offline", base_url=server.url, http_client=http_client
+        ) as client,
+    ):
+        reply = client.messages.create(**recorded.body | {"messages": [prompt]})
+    command = reply.content[-1].to_dict()["input"]["command"]  # type: ignore[index]
+    assert command.endswith(" > moin.py && python moin.py")
+    assert shlex.split(command)[2] == "\"Guten 'Morgen'\""
 
 
 def test_a_prompt_that_was_not_recorded_is_told_what_is_and_how_to_go_on(tmp_path: Path) -> None:

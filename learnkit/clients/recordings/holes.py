@@ -113,7 +113,8 @@ def holes(value: Any) -> list[tuple[str, list[str]]]:
     if isinstance(value, str):
         return [(hole[1], hole[2].split("|")[1:]) for hole in _HOLE.finditer(value)]
     parts = list(value.values()) if isinstance(value, dict) else value
-    return [hole for part in parts for hole in holes(part)] if isinstance(parts, list) else []
+    parts = parts if isinstance(parts, list | tuple) else []
+    return [hole for part in parts for hole in holes(part)]
 
 
 def check_holes(value: Any, bound: Collection[str]) -> None:

@@ -229,7 +229,8 @@ def _invite(turns: list[Turn]) -> None:
             content = list(getattr(turn.answer, "content", ()))
             if again := names & set(turn.match) & bound.get(turn.after or "", set()):
                 raise ValueError(f"{min(again)} has a value already: give it another name")
-            check_holes([turn.said, list(turn.edits.values()), content, turn.leaves], names)
+            left = list((turn.leaves or {}).items())
+            check_holes([turn.said, list(turn.edits.values()), content, left], names)
             for block in content:
                 check_command(str(block.get("input", {}).get("command", "")))
         except (TypeError, ValueError, re.error) as error:
@@ -338,6 +339,8 @@ def _read_turn(entry: dict[str, Any]) -> Turn:
         usage = None if entry.get("usage") is None else dict(entry["usage"])
         answer = Reply(blocks, entry.get("stop"), usage, float(entry.get("latency", 1.0)))
     after, instead = entry.get("after"), entry.get("instead")
+    if not isinstance(entry.get("leaves") or {}, dict):
+        raise ValueError("`leaves` says for each file what is new in it")
     return Turn(
         id=str(entry["id"]),
         scenario=str(entry["scenario"]),

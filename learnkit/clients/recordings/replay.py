@@ -12,7 +12,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anthropic
@@ -98,7 +98,13 @@ class Replay:
         self._turns = [turn for turn in turns if not turn.has_holes]
         self._prefixes = recording.prefixes(scenario)
         self._with_holes = [turn for turn in turns if turn.has_holes]
-        self._fits: dict[tuple[str, str], _Filled] = {}
+        bases = {turn.after for turn in self._with_holes}
+        self._bases = {
+            turn.id: _Filled(turn, self._prefixes[turn.id], turn.answer, {})
+            for turn in self._turns
+            if turn.id in bases
+        }
+        self._tried: dict[tuple[str, str], _Filled] = {}
         #: Called once, when a reply was filled with the learner's words.
         self.when_filled: Callable[[], None] | None = None
         #: The model that was asked; another one would be another request.
@@ -133,56 +139,50 @@ class Replay:
 
     def _filled(self, prefix: Prefix, lane: str) -> Reply | Failure:
         """The reply of the turn whose holes the words of this request fill."""
-        fits = [(turn, fit) for turn, fit in self._near(prefix) if _is(fit, prefix)]
-        fits = [(turn, fit) for turn, fit in fits if turn.lane == lane] or fits
-        if not fits or any(fit.answer != fits[0][1].answer for _, fit in fits):
-            raise self._miss(prefix, lane)
+        near = self._near(prefix)
+        fits = [fit for fit in near if fit.complete and fit.request.hash == prefix.hash]
+        fits = [fit for fit in fits if fit.turn.lane == lane] or fits
+        if not fits or any(fit.answer != fits[0].answer for fit in fits):
+            raise self._miss(prefix, lane, near)
         if self.when_filled is not None:
             self.when_filled()
             self.when_filled = None
-        return fits[0][1].answer
+        return fits[0].answer
 
-    def _near(self, prefix: Prefix) -> list[tuple[Turn, _Filled]]:
-        """The turns with holes of which at least one is filled by the words of a request."""
-        tried = [(turn, self._fit(turn, prefix)) for turn in self._with_holes]
-        return [(turn, fit) for turn, fit in tried if fit is not None and fit.values]
+    def _near(self, asked: Prefix) -> list[_Filled]:
+        """The turns with holes, filled with the words of a request that goes on like theirs."""
+        near = dict[str, _Filled]()
+        for turn in self._with_holes:
+            before = None
+            if turn.after is not None:
+                before = near.get(turn.after) or self._bases.get(turn.after)
+                if before is None or not before.complete or not _begins(before.request, asked):
+                    continue
+            earlier = len(before.followed.body["messages"]) if before else 0
+            place = earlier + len(turn.said)  # the head is the first part
+            if place < len(asked.canon):
+                key = turn.id, asked.hashes[place]
+                if key not in self._tried:
+                    self._tried[key] = self._try(turn, before, asked.canon[place])
+                near[turn.id] = self._tried[key]
+        return [fit for fit in near.values() if fit.values]
 
-    def _fit(self, turn: Turn, asked: Prefix) -> _Filled | None:
-        """The turn with the words of a request; None if what comes before it is another one."""
-        before, values = None, dict[str, str]()
-        if turn.after is not None:
-            known = self._prefixes.get(turn.after)
-            earlier = self._recording.turn(turn.after)
-            fit = _Filled(known, earlier.answer, {}) if known else self._fit(earlier, asked)
-            if fit is None or not fit.complete or not _begins(fit.request, asked):
-                return None
-            before, values = followed(fit.request, fit.answer), fit.values
-        place = len(turn.said) + (len(before.body["messages"]) if before else 0)
-        if place >= len(asked.canon):
-            return None
-        key = turn.id, asked.hashes[place]
-        if key not in self._fits:
-            self._fits[key] = self._try(turn, before, values, asked.canon[place])
-        return self._fits[key]
-
-    def _try(
-        self, turn: Turn, before: Prefix | None, values: dict[str, str], asked: str
-    ) -> _Filled:
-        found: dict[str, str] | None = values
+    def _try(self, turn: Turn, before: _Filled | None, asked: str) -> _Filled:
+        values = before.values if before else {}
+        bound: dict[str, str] | None = values
         if turn.match:
             template = Prefix.of({"messages": turn.said[-1:]}).canon[1]
-            found = bind(json.loads(template), json.loads(asked), turn.match, values)
-        complete, found = found is not None, values if found is None else found
-        answer = turn.answer
+            bound = bind(json.loads(template), json.loads(asked), turn.match, values)
+        known, answer = values if bound is None else bound, turn.answer
         if isinstance(answer, Reply):
-            answer = replace(answer, content=tuple(fill(list(answer.content), found)))
-        return _Filled(self._recording.request(turn, before, found), answer, found, complete)
+            answer = replace(answer, content=tuple(fill(list(answer.content), known)))
+        request = self._recording.request(turn, before.followed if before else None, known)
+        return _Filled(turn, request, answer, known, bound is not None)
 
-    def _miss(self, prefix: Prefix, lane: str) -> Miss:
-        near = self._near(prefix)
-        requests = self._prefixes | {turn.id: fit.request for turn, fit in near}
+    def _miss(self, prefix: Prefix, lane: str, near: list[_Filled]) -> Miss:
+        requests = self._prefixes | {fit.turn.id: fit.request for fit in near}
         answers = {turn.id: turn.answer for turn in self._turns}
-        answers |= {turn.id: fit.answer for turn, fit in near}
+        answers |= {fit.turn.id: fit.answer for fit in near}
 
         def likeness(turn: Turn) -> tuple[int, bool, int, float]:
             canon = requests[turn.id].canon
@@ -193,7 +193,7 @@ class Replay:
             alike = difflib.SequenceMatcher(None, old, new).quick_ratio()
             return same, turn.lane == lane, -abs(len(canon) - len(prefix.canon)), alike
 
-        nearest = max([*self._turns, *(turn for turn, _ in near)], key=likeness)
+        nearest = max([*self._turns, *(fit.turn for fit in near)], key=likeness)
         known = requests[nearest.id]
         if _agree(known.canon, prefix.canon) == len(known.canon):
             known = followed(known, answers[nearest.id])  # asked on, after its reply
@@ -208,29 +208,31 @@ class Replay:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Filled:
     """A turn whose holes were filled.
 
     Attributes:
         values: the words, by the names of the holes.
         complete: whether all patterns fit; else some holes are left.
+        followed: the request with its reply.
     """
 
+    turn: Turn
     request: Prefix
     answer: Reply | Failure
     values: dict[str, str]
     complete: bool = True
+    followed: Prefix = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.followed = followed(self.request, self.answer)
 
 
 def _begins(request: Prefix, asked: Prefix) -> bool:
     """Whether a request is the beginning of another one; the hashes are running ones."""
     place = len(request.hashes) - 1
     return place < len(asked.hashes) and request.hashes[place] == asked.hashes[place]
-
-
-def _is(fit: _Filled, asked: Prefix) -> bool:
-    return fit.complete and fit.request.hash == asked.hash
 
 
 def _agree(these: list[str], those: list[str]) -> int:

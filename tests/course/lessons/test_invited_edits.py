@@ -25,6 +25,7 @@ from learnkit.clients.recordings.holes import bind, fill, holes
 from learnkit.clients.recordings.recording import Recording, Turn
 from learnkit.clients.recordings.replay import Miss
 from learnkit.course import files as course_files
+from learnkit.course.lessons.s11.shown import claim_of
 
 LESSONS = [path.stem for path in sorted(course_files.recordings().glob("s[0-9][0-9].yaml"))]
 RECORDINGS = {name: Recording.load(course_files.recordings() / f"{name}.yaml") for name in LESSONS}
@@ -204,9 +205,11 @@ def added(before: dict[str, str], after: dict[str, str]) -> dict[str, str]:
     """The changed files, each with its new lines; ``gone`` for one that is not there any more."""
     changed = {name: "gone" for name in before.keys() - after.keys()}
     for name, text in after.items():
-        if text != before.get(name):
-            old, new = before.get(name, "").split("\n"), text.split("\n")
-            lines = [one[2:] for one in difflib.ndiff(old, new) if one.startswith("+ ")]
+        if name not in before:
+            changed[name] = text
+        elif text != before[name]:
+            both = before[name].split("\n"), text.split("\n")
+            lines = [line[2:] for line in difflib.ndiff(*both) if line.startswith("+ ")]
             changed[name] = "\n".join(lines)
     return changed
 
@@ -286,3 +289,41 @@ def test_whatever_is_typed_is_done_or_refused(
 
 def fill_keys(leaves: dict[str, str | None], values: dict[str, str]) -> dict[str, str | None]:
     return {fill(name, values): fill(text, values) for name, text in leaves.items()}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("(1, 3, 6)", "(1, 4)"), ("json.dumps(child.messages)", "outcome.text")]
+)
+def test_an_experiment_with_subagents_ends_in_no_bare_error(old: str, new: str) -> None:
+    """It runs in the cell that has the text, and in the one after it."""
+    every = nbformat.read(course_files.notebook("s04"), 4).cells
+    cells = [cell.source for cell in every if cell.cell_type == "code"]
+    place = next(n for n, source in enumerate(cells) if old in source)
+    before = [source for source in cells if source.startswith(("def child_of", "class MyTask"))]
+    lab = lk.lesson("s04")
+    names: dict[str, Any] = {"lk": lk, "lab": lab}
+    try:
+        for source in (*before, cells[place].replace(old, new), cells[place + 1]):
+            if not source.startswith("lab."):
+                run(ast.parse(source), names)
+    finally:
+        lab.remove()
+
+
+def test_the_claims_of_the_recorded_run_begin_with_the_first_attempt() -> None:
+    def calls(*tools: str) -> dict[str, object]:
+        made = [{"type": "tool_use", "id": name, "name": name, "input": {}} for name in tools]
+        return {"role": "assistant", "content": made}
+
+    def results(text: str) -> dict[str, object]:
+        return {"role": "user", "content": [{"type": "text", "text": text}]}
+
+    frame = results("<auto-claimed>Task #2: check cairo</auto-claimed>")
+    messages = [
+        *(results("Begin."), calls("task_list"), results("#1, #2")),
+        *(calls("claim_task"), results("taken"), calls("claim_task"), frame),
+        *(calls("bash"), results("rows"), calls("task_update", "idle"), frame),
+    ]
+    assert claim_of(messages, 1) == (3, messages[3:7])
+    assert claim_of(messages, 2) == (9, messages[9:11])
+    assert claim_of(messages, 3) == (0, [])
