@@ -18,7 +18,7 @@ from learnkit.clients.scripted import Reply
 
 LIGHT, DARK, _ = lab.THEMES
 HELLO = "Create hello.py that prints Hello World."
-BYE = "Create bye.py that prints Bye World."
+BYE = "Create bye.py that says Bye World."  # no invited edit
 _CONTENT = "jupyterapp.shell.currentWidget.content"
 #: Put another text into the place of one, in the cell that has it; return the cell's number.
 EDIT = f"""([was, now]) => {{
