@@ -7,7 +7,6 @@ of 100 and of 2,000 messages of which one is new. Budget: an operation takes at 
 long on the larger one; a list may do so for each of its tasks. Contest: 1 and 4 writers, each a
 process of its own, send mail to one inbox, and its reader empties it meanwhile. Budget: no message
 is lost, and none comes twice.
-
 Exits with 1 when a budget is not kept. In a PostgreSQL the teams of the run stay.
 """
 

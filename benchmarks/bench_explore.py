@@ -2,10 +2,9 @@
 
     python benchmarks/bench_explore.py [--quick]
 
-Every state of the twelve lessons' explorables is made once (with --quick every fourth). In a page
-the message is sent and painted on top of this: tests/browser/test_explore.py prints the time from a
-drag to its picture. Budget: 100 ms, which a reader takes for at once. Exits with 1 when the median
-of the heaviest explorable is above it.
+Every state of the twelve lessons' explorables is made once (with --quick every fourth). The time
+from a drag to its picture in a page is longer: tests/browser/test_explore.py prints it. Budget:
+100 ms for the median of the heaviest, which a reader takes for at once; above it, exits with 1.
 """
 
 import json

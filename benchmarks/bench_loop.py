@@ -4,11 +4,9 @@
 
 Both drive the same fake client, whose ``messages.create`` returns ready-made ``Message`` objects
 of the SDK, so neither transport nor contract is measured. A turn is one reply that calls one tool,
-and its result. Each cost is the best of several runs.
-
-Budget: the loop's own cost, what it takes beyond the bare loop, is at most 6 times the bare loop's
-turn, whatever the length of the history. Exits with 1 when it costs more than twice the budget, or
-when the last tenth of 1,000 turns takes more than twice as long as the first.
+and its result; each cost is the best of several runs. Budget: what the loop takes beyond the bare
+loop is at most 6 times the bare loop's turn, whatever the length of the history. Exits with 1
+beyond twice the budget, or when the last tenth of 1,000 turns takes more than twice the first.
 """
 
 import gc

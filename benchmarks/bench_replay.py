@@ -2,10 +2,9 @@
 
     python benchmarks/bench_replay.py [--quick]
 
-Both sides are the real SDK in one process, measured in turn, call by call; the best of several
-rounds counts. The difference is what the offline client adds: the contract, the matching and the
-simulated usage. Budget: twice the SDK, at any length of history. Exits with 1 beyond twice the
-budget.
+Both sides are the real SDK in one process, measured in turn, call by call, at their best. What the
+offline client adds is the contract, the matching and the simulated usage. Budget: twice the SDK, at
+any length of history. Exits with 1 beyond twice the budget.
 """
 
 import sys
