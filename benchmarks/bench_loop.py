@@ -6,12 +6,14 @@ Both drive the same fake client, whose ``messages.create`` returns ready-made ``
 of the SDK, so neither transport nor contract is measured. A turn is one reply that calls one tool,
 and its result; each cost is the best of several runs. Budget: what the loop takes beyond the bare
 loop is at most 6 times the bare loop's turn, whatever the length of the history. Exits with 1
-beyond twice the budget, or when the last tenth of 1,000 turns takes more than twice the first.
+beyond twice the budget, or when the last tenth of 1,000 turns takes more than twice the first, or
+a turn of 1,000 half as much memory again as one of 100.
 """
 
 import gc
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable
 from itertools import pairwise
 from statistics import fmean
@@ -92,6 +94,16 @@ def cost(loop: Callable[[Any], None], turns: int, rounds: int) -> list[float]:
     return [min(column) for column in zip(*runs, strict=True)]
 
 
+def kilobytes(turns: int) -> float:
+    """The most memory that the loop itself takes, a turn."""
+    client = FakeClient(turns)
+    tracemalloc.start()
+    learnkit(client)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / turns / 1024
+
+
 rounds = 3 if arguments(__doc__).quick else 15
 learnkit(FakeClient(50))  # imports and first uses are not part of a turn
 ratios = []
@@ -102,4 +114,6 @@ for turns in (10, 100, 1000):
     ratios.append((whole - plain) / plain)
     row(turns, plain, whole, whole - plain, ratios[-1], first, last)
 slow = over("own cost, in turns of the bare loop", max(ratios), 6, margin=2)
-sys.exit(over("last of 1,000 turns, in first ones", last / first, 2) or slow)
+slow |= over("last of 1,000 turns, in first ones", last / first, 2)
+grown = kilobytes(1000) / kilobytes(100)
+sys.exit(over("memory a turn at 1,000 turns, in those at 100", grown, 1, margin=1.5) or slow)
