@@ -116,4 +116,4 @@ for turns in (10, 100, 1000):
 slow = over("own cost, in turns of the bare loop", max(ratios), 6, margin=2)
 slow |= over("last of 1,000 turns, in first ones", last / first, 2)
 grown = kilobytes(1000) / kilobytes(100)
-sys.exit(over("memory a turn at 1,000 turns, in those at 100", grown, 1, margin=1.5) or slow)
+sys.exit(over("memory a turn at 1,000 turns, in those at 100", grown, 1.1, margin=1.4) or slow)
