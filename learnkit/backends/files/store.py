@@ -161,10 +161,12 @@ class Document:
     Args:
         path: of the file; its folder is created with the first write.
         kind: the type that the value has; a file that holds something else is not read.
+        stays: a file that was there and is gone is an error, and not the same as none yet.
     """
 
-    def __init__(self, path: str | Path, kind: Any = Any) -> None:
-        self.path, self._kind = Path(path), kind
+    def __init__(self, path: str | Path, kind: Any = Any, *, stays: bool = False) -> None:
+        self.path, self._kind, self._stays = Path(path), kind, stays
+        self._seen = False
 
     def read(self, default: Any = None) -> Any:
         """Return the value as it is, or ``default`` when there is no file. Takes no lock.
@@ -175,10 +177,16 @@ class Document:
         Raises:
             UsageError: if the file is not JSON, or of another kind: something else has written to
                 it, or a newer version.
+            OSError: if it was there before, is gone, and should stay.
         """
         try:
             value = stored_json.parse(self.path.read_bytes())
         except FileNotFoundError:
+            if self._seen and self._stays:
+                raise OSError(
+                    f"{self.path} was there, and is gone; put it back, or end all that uses it "
+                    "and begin anew"
+                ) from None
             return default
         except OSError as error:
             raise self.damaged(f"cannot be read ({error.strerror})") from None
@@ -188,6 +196,7 @@ class Document:
             check_version(self.path, value)
         if problem := _mismatch(value, self._kind):
             raise self.damaged(f"does not hold what it should: {problem}")
+        self._seen = True
         return value
 
     @contextmanager
@@ -209,6 +218,7 @@ class Document:
             yield value
             if value != before or not self.path.exists():
                 _write(self.path, value)
+                self._seen = True
 
     def write(self, value: Any) -> None:
         """Replace the value.
@@ -229,6 +239,7 @@ class Document:
         Args:
             problem: what is wrong, such as ``is not JSON``.
         """
+        self._seen = False  # whoever removes it now does what this says
         return UsageError(f"{self.path} {problem}; mend it or remove it")
 
 

@@ -63,7 +63,7 @@ class Tracker(RequestBackend):
     """
 
     def __init__(self, path: str | Path, now: Callable[[], datetime]) -> None:
-        self._file, self._now = Document(path, _File), now
+        self._file, self._now = Document(path, _File, stays=True), now
 
     def open(
         self, kind: Kind, sender: str, to: str, content: str, within: float | None = None
