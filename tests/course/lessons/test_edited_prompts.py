@@ -13,6 +13,7 @@ import pytest
 from IPython.utils.capture import capture_output
 
 import learnkit as lk
+from learnkit.clients.recordings.replay import Miss
 from learnkit.course.lessons.s11.shown import claim_of
 
 NOTEBOOKS = Path(__file__).parents[3] / "notebooks"
@@ -259,6 +260,31 @@ def test_an_experiment_with_subagents_ends_in_no_bare_error(old: str, new: str) 
                     ran(source, names)
     finally:
         lab.remove()
+
+
+@pytest.mark.parametrize(
+    ("script", "errors"), [("", {Miss, NameError}), ("[lk.say('Done.')] * 2", set())]
+)
+def test_another_report_ends_in_no_bare_error(script: str, errors: set[type]) -> None:
+    """Without a reply the cell has its panel, and of a missing name the kernel says what to run."""
+    cells = [one.source for one in code_cells("s07_tasks.ipynb")]
+    place = next(n for n, one in enumerate(cells) if one.startswith("REPORT = "))
+    before = next(one for one in cells if one.startswith("PLAN = "))
+    edited = cells[place].replace("parse, then transform and emit, then test.", "just do it.")
+    if script:
+        edited = edited.replace('scenario("night")', f'scenario("night", script={script})')
+    lab, raised = lk.lesson("s07"), set[type]()
+    names: dict[str, Any] = {"lk": lk, "lab": lab}
+    try:
+        with capture_output():
+            for source in (before, edited, *cells[place + 1 : place + 4]):
+                try:
+                    ran(source, names)
+                except Exception as error:
+                    raised.add(type(error))
+    finally:
+        lab.remove()
+    assert raised == errors
 
 
 def ran(source: str, names: dict[str, Any]) -> object:
