@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-#: Seconds that a program may take to be loaded, and to have its environment once it has arguments.
-LOADING, SETTLING = 2.0, 0.25
+#: Seconds for which a program that is loaded has to be without an environment, until it has none.
+SETTLING = 0.25
 
 _PROC = Path("/proc")
 _KERNEL_THREAD = 0x00200000  # PF_KTHREAD in linux/sched.h
@@ -34,7 +34,7 @@ class Family:
 
     def __init__(self, process: subprocess.Popen[bytes], mark: bytes) -> None:
         self._process, self._mark = process, mark
-        self._born = _stat(process.pid).born if _PROC.is_dir() else 0
+        self._born = _stat(f"/proc/{process.pid}").born if _PROC.is_dir() else 0
         self._environments = Environments()
 
     def end(self, grace: float) -> None:
@@ -108,14 +108,14 @@ class Family:
         if pid < 0:
             return "member" if _kill(pid, 0) else "another"
         try:
-            stat = _stat(pid)
+            stat = _stat(process := f"/proc/{pid}")
             if stat.born < self._born or stat.flags & _KERNEL_THREAD:
                 return "another"
             if stat.state in "ZX":
                 return "ended"
             if stat.session == self._process.pid:
                 return "member"
-            environment = self._environments.of(f"/proc/{pid}")
+            environment = self._environments.of(process)
         except PermissionError:  # another user's
             return "another"
         except OSError:
@@ -128,40 +128,44 @@ class Family:
 class Environments:
     """The environments of processes.
 
-    While the kernel loads a program, its environment and its arguments read as blank, on a busy
-    machine for long. The arguments come first, so what has some may still have no environment. No
-    look waits for that: there may be many such processes.
+    While the kernel loads a program, its environment reads as blank, on a busy machine for long.
+    The addresses of its code come last. No look waits for that: there may be many such processes.
     """
 
     def __init__(self) -> None:
-        self._blank: dict[tuple[str, bool], float] = {}  # since when, by process and arguments
+        self._blank: dict[str, float] = {}  # since when loaded programs are without one
 
     def of(self, process: str) -> list[bytes] | None:
-        """Return the environment of a process, empty if it has none; None while it is loaded.
+        """Return the environment of a process, empty if it has none; None if that is not known yet.
 
         Args:
             process: its folder in /proc.
         """
-        if environ := _read(f"{process}/environ"):
-            return environ.split(b"\0")
-        begun, now = bool(_read(f"{process}/cmdline")), time.monotonic()
-        since = self._blank.setdefault((process, begun), now)
-        return None if now - since < (SETTLING if begun else LOADING) else []
+        if environment := _read(f"{process}/environ"):
+            return environment.split(b"\0")
+        if not _stat(process).loaded:
+            return None
+        if environment := _read(f"{process}/environ"):  # it has been loaded just now
+            return environment.split(b"\0")
+        now = time.monotonic()
+        return [] if now - self._blank.setdefault(process, now) > SETTLING else None
 
 
 class _Stat(NamedTuple):
-    """State, session, flags and start time (kernel ticks) of a process."""
+    """State, session, flags and start time (kernel ticks) of a process; whether it has its code."""
 
     state: str
     session: int
     flags: int
     born: int
+    loaded: bool
 
 
-def _stat(pid: int) -> _Stat:
+def _stat(process: str) -> _Stat:
     # The name, in parentheses, may hold anything; what follows the last one is numbers: proc(5).
-    fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    return _Stat(fields[0].decode(), int(fields[3]), int(fields[6]), int(fields[19]))
+    state, *fields = _read(f"{process}/stat").rpartition(b")")[2].split()
+    session, flags, born, end_of_code = (int(fields[place]) for place in (2, 5, 18, 23))
+    return _Stat(state.decode(), session, flags, born, end_of_code != 0)
 
 
 def _read(path: str) -> bytes:
