@@ -387,8 +387,8 @@ class Run:
 
 
 def _done(task: Task) -> Task:
-    """A completed task without what waits for it, which the lead may say later."""
-    return replace(task, blocks=())
+    """A completed task without its dependencies, which the lead may say later."""
+    return replace(task, blocks=(), blocked_by=())
 
 
 class Server:
