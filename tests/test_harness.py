@@ -185,6 +185,36 @@ def test_what_is_denied_is_denied_to_all(repo: Path) -> None:
     assert [one["how"] for one in ended] == ["refused", "refused"]
 
 
+@pytest.mark.parametrize(
+    ("rules", "ran"),
+    [
+        (None, ["background_run", "bash", "worktree_run"]),  # by default nothing is refused
+        ({"bash": "deny", "*": "allow"}, ["background_run", "worktree_run"]),
+        ({"bash": "allow", "worktree_create": "allow"}, ["bash"]),  # others: nobody can be asked
+        (dict.fromkeys(("bash", "background_run", "worktree_run"), "deny") | {"*": "allow"}, []),
+    ],
+)
+def test_a_rule_holds_for_its_tool_and_each_tool_that_runs_commands_needs_one(
+    repo: Path, tmp_path: Path, rules: Any, ran: list[str]
+) -> None:
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    names = ("bash", "background_run", "worktree_run")
+    tree = {"bash": {}, "background_run": {}, "worktree_run": {"name": "tree"}}
+    # There is no list of forbidden commands, and so none that this matches.
+    command = f"echo 'sudo rm -rf / >/dev/sda; :(){{ :|:& }};:' >{marks}/"
+    calls = [lk.use(name, command=command + name, **tree[name]) for name in names]
+    client = lk.scripted(
+        [lk.use("worktree_create", name="tree"), lk.reply("", *calls), *[lk.say("done")] * 3]
+    )
+    permission = None if rules is None else lk.Permission(rules)
+    with client.clock, lk.full_agent(client, repo, permission=permission) as agent:
+        agent.run("Go.")
+        specs = {name: tool.spec()["input_schema"] for name, tool in agent.tools.items()}
+    assert {name for name, one in specs.items() if "command" in one["properties"]} == set(names)
+    assert sorted(path.name for path in marks.iterdir()) == ran
+
+
 def test_what_stands_before_every_conversation_has_a_cost(repo: Path) -> None:
     client = lk.scripted([lk.say("hello")])
     agent = lk.full_agent(client, repo)

@@ -10,11 +10,12 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-#: Seconds that a program may take to be loaded, and to have its environment once it has arguments.
-LOADING, SETTLING = 5.0, 0.25
+#: Seconds for which a program that is loaded has to be without an environment, until it has none.
+SETTLING = 0.25
 
 _PROC = Path("/proc")
 _KERNEL_THREAD = 0x00200000  # PF_KTHREAD in linux/sched.h
@@ -29,25 +30,41 @@ class Family:
 
     def __init__(self, process: subprocess.Popen[bytes], mark: bytes) -> None:
         self._process, self._mark = process, mark
-        self._born = _stat(process.pid).born if _PROC.is_dir() else 0
+        self._born = _stat(f"/proc/{process.pid}").born if _PROC.is_dir() else 0
+        self._environments = Environments()
 
     def end(self, grace: float) -> None:
-        """SIGTERM to every member, after ``grace`` seconds SIGKILL; return when none is left."""
+        """SIGTERM to every member, after ``grace`` seconds SIGKILL; return when none is left.
+
+        After two more seconds it returns as well: they are too many, or the kernel is holding one
+        (a dead network disk).
+        """
+        self._end_members(grace)
+        self._process.kill()  # it has ended, unless the others were too many
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(0.5)  # reaps it
+
+    def _end_members(self, grace: float) -> None:
         kill_at = time.monotonic() + grace
+        give_up = kill_at + 1.5
         asked: set[int] = set()
         others: set[int] = set()
         ended: set[int] = set()
         killing = False
         while True:
             now = time.monotonic()
-            alive = missed = False
+            alive = missed = loading = False
             # The oldest first: a shell whose child is killed before it would print that.
             for pid in sorted(self._candidates(others), reverse=killing):
-                member = self._is_member(pid)
-                if member is None:
+                if time.monotonic() > give_up:  # one look at all of them may take long
+                    return
+                found = self._look_at(pid)
+                if found == "ended":
                     missed |= pid not in ended
                     ended.add(pid)
-                elif not member:
+                elif found == "loading":
+                    loading = True
+                elif found == "another":
                     others.add(pid)
                 else:
                     alive = True
@@ -56,14 +73,11 @@ class Family:
                     elif pid not in asked:
                         _kill(pid, signal.SIGTERM)
                         asked.add(pid)
-            if not (alive or missed):
-                break
-            if now > kill_at + 2:
-                return  # the kernel is holding it (a dead network disk): nothing more can be done
+            if not (alive or missed or loading):
+                return
             killing = now >= kill_at
             time.sleep(0 if missed else 0.005)
             self._process.poll()  # reaps it
-        self._process.wait()  # it has ended, so this does not wait
 
     def _candidates(self, others: set[int]) -> set[int]:
         """The processes that may be members.
@@ -79,52 +93,65 @@ class Family:
         others &= pids
         return pids - others
 
-    def _is_member(self, pid: int) -> bool | None:
-        """Whether a process, or on macOS a group, belongs to the command; None if it has ended."""
+    def _look_at(self, pid: int) -> Literal["member", "another", "loading", "ended"]:
+        """What a process is to the command, or on macOS a group."""
         if pid < 0:
-            return _kill(pid, 0)
+            return "member" if _kill(pid, 0) else "another"
         try:
-            stat = _stat(pid)
+            stat = _stat(process := f"/proc/{pid}")
             if stat.born < self._born or stat.flags & _KERNEL_THREAD:
-                return False
+                return "another"
             if stat.state in "ZX":
-                return None
-            return stat.session == self._process.pid or self._mark in _environ(f"/proc/{pid}")
+                return "ended"
+            if stat.session == self._process.pid:
+                return "member"
+            environment = self._environments.of(process)
         except PermissionError:  # another user's
-            return False
+            return "another"
         except OSError:
-            return None
+            return "ended"
+        if environment is None:
+            return "loading"
+        return "member" if self._mark in environment else "another"
 
 
-def _environ(process: str) -> list[bytes]:
-    """The environment of a process, by its folder in /proc; empty if it has none.
+class Environments:
+    """The environments of processes.
 
-    While the kernel loads a program, its environment and its arguments read as blank, on a busy
-    machine for long. The arguments come first, so what has some may still have no environment.
+    While the kernel loads a program, its environment reads as blank, on a busy machine for long.
+    The addresses of its code come last. No look waits for that: there may be many such processes.
     """
-    give_up, settled = time.monotonic() + LOADING, False
-    while not (environ := _read(f"{process}/environ")):
-        if time.monotonic() > give_up:
-            return []
-        if not settled and _read(f"{process}/cmdline"):
-            settled, give_up = True, time.monotonic() + SETTLING
-        time.sleep(0.001)
-    return environ.split(b"\0")
+
+    def __init__(self) -> None:
+        self._blank: dict[str, float] = {}  # since when loaded programs are without one
+
+    def of(self, process: str) -> list[bytes] | None:
+        """The environment of a process, empty if it has none; None if that is not known yet."""
+        if environment := _read(f"{process}/environ"):
+            return environment.split(b"\0")
+        if not _stat(process).loaded:
+            return None
+        if environment := _read(f"{process}/environ"):  # it has been loaded just now
+            return environment.split(b"\0")
+        now = time.monotonic()
+        return [] if now - self._blank.setdefault(process, now) > SETTLING else None
 
 
 class _Stat(NamedTuple):
-    """State, session, flags and start time (kernel ticks) of a process."""
+    """State, session, flags and start time (kernel ticks) of a process; whether it has its code."""
 
     state: str
     session: int
     flags: int
     born: int
+    loaded: bool
 
 
-def _stat(pid: int) -> _Stat:
+def _stat(process: str) -> _Stat:
     # The name, in parentheses, may hold anything; what follows the last one is numbers: proc(5).
-    fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    return _Stat(fields[0].decode(), int(fields[3]), int(fields[6]), int(fields[19]))
+    state, *fields = _read(f"{process}/stat").rpartition(b")")[2].split()
+    session, flags, born, end_of_code = (int(fields[place]) for place in (2, 5, 18, 23))
+    return _Stat(state.decode(), session, flags, born, end_of_code != 0)
 
 
 def _read(path: str) -> bytes:

@@ -30,18 +30,21 @@ def sentence(error: Exception, address: str = "") -> str:
     status = getattr(error, "status_code", None)
     what = one_line(clean(text_of(error)), 300).rstrip(".")
     if status is None:
-        where = f" at {address}" if address else ""
-        return f"the API{where}: {what}; check the network, and ANTHROPIC_BASE_URL"
+        return f"the API{_at(address)}: {what}; check the network, and ANTHROPIC_BASE_URL"
     long = status == 400 and "too long" in what
     advice = ADVICE.get(413 if long else status, "")
     return f"the API: {what}" + (f"; {advice}" if advice else "")
 
 
-def waiting(data: dict[str, Any]) -> str:
+def waiting(data: dict[str, Any], address: str = "") -> str:
     """Return what is waited for until a request is sent again."""
     status, message = data.get("status"), one_line(clean(str(data.get("message"))), 160).rstrip(".")
     if status is None:
-        why = f"no connection to the API: {message}"
+        why = f"no connection to the API{_at(address)}: {message}"
     else:
         why = f"{WAITED_FOR.get(status, 'the API failed')} ({status}, {message})"
     return f"({why}; trying again in {data.get('seconds') or 0.0:.0f} s)"
+
+
+def _at(address: str) -> str:
+    return f" at {address}" if address else ""

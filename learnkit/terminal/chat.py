@@ -143,6 +143,7 @@ class Chat:
             events=session.events,
         )
         self.agent.hear = self._hear
+        self.output.api = str(getattr(self.agent.client, "base_url", ""))
         self.agent.events.subscribe(self.output.event)
         self._measure()
         self._ready = True
@@ -184,8 +185,7 @@ class Chat:
                 self._keyboard.take_back()
             self.output.say("(cancelled; the conversation is kept)", "dim")
         except anthropic.APIError as error:
-            address = str(getattr(self.agent.client, "base_url", ""))
-            self.output.say(sentence(error, address), "red")
+            self.output.say(sentence(error, self.output.api), "red")
         except (LearnkitError, anthropic.AnthropicError) as error:
             self.output.say(clean(str(error)), "red")
         except OSError as error:  # a disk is full, a folder is gone, a database cannot go on

@@ -87,6 +87,7 @@ def join(
     try:
         with opened as session, _signals():
             clock: Clock = session.client.clock  # type: ignore[attr-defined]
+            output.api = str(session.client.base_url)
             session.events.subscribe(output.event)
             backend = open_backend(
                 seat.address, clock=clock, patience=math.inf, waiting=output.wait

@@ -41,6 +41,7 @@ class Output:
     ) -> None:
         self.console, self._name, self._markdown = console, name, markdown
         self._changed = changed
+        self.api = ""  # the address of the server that the models are asked at
         self._lock = threading.RLock()  # a line of a reply and a teammate's line never mix
         self._tail = ""
         self._looked = 0  # up to where the tail has been searched for complete blocks
@@ -154,7 +155,7 @@ class Output:
         if event.lane == name and event.type in ("model.replied", "model.failed", "model.retried"):
             self.end()
         if event.type == "model.retried":
-            self.say(f"  {waiting(data)}", "dim")
+            self.say(f"  {waiting(data, self.api)}", "dim")
         elif event.type == "tool.started":
             self._calls += 1
             self._numbers[event.lane, str(data.get("id"))] = self._calls

@@ -456,6 +456,38 @@ def test_what_a_newer_version_has_written_says_so(
     assert Path(path).name in str(caught.value)
 
 
+def test_state_that_has_vanished_is_not_taken_for_none_yet(tmp_path: Path) -> None:
+    """Nobody counts as gone, no gate opens, and no new file bars the way of the old one."""
+    roster, tracker = Roster(tmp_path, "team"), Tracker(tmp_path / "requests.json", lambda: NOW)
+    alice = {"name": "alice", "role": "coder", "status": "working", "incarnation": "a1"}
+    roster.note(alice)
+    tracker.require_plan(True)
+    for path, uses in {
+        tmp_path / "config.json": [
+            roster.members,
+            roster.begin,
+            lambda: roster.beat("alice", "a1", "machine 7"),
+            lambda: roster.note({"name": "bob", "role": "coder", "status": "idle"}),
+        ],
+        tmp_path / "requests.json": [
+            lambda: tracker.requires_plan("alice", "coder"),
+            lambda: tracker.assign("alice"),
+        ],
+    }.items():
+        path.rename(tmp_path / "away")
+        for use in uses:
+            with pytest.raises(OSError, match=rf"{path.name} was there, and is gone; put it back"):
+                use()
+        (tmp_path / "away").rename(path)
+    assert roster.members() == [alice]
+    assert tracker.requires_plan("alice", "coder")
+    (tmp_path / "config.json").write_text("[")
+    with pytest.raises(UsageError, match="mend it or remove it"):
+        roster.members()
+    (tmp_path / "config.json").unlink()
+    assert roster.members() == []
+
+
 @pytest.mark.parametrize("without", ["inbox/mail.json", "tasks/board.json"])
 def test_numbers_go_on_where_their_counter_is_missing(pristine: Path, without: str) -> None:
     folder = copied(pristine)

@@ -108,7 +108,10 @@ def test_always_is_remembered_for_the_tool_and_for_no_other() -> None:
         return "always" if call.name == "bash" else False
 
     permission, lead = Permission({"*": "ask"}, ask), agent()
-    refusals = [permission.refuse(lead, call(name)) for name in ("bash", "bash", "write_file")]
+    refusals = [
+        permission.refuse(lead, call(name, command=text))
+        for name, text in (("bash", "ls"), ("bash", "rm -r ."), ("write_file", "ls"))
+    ]
     assert [refusal is None for refusal in refusals] == [True, True, False]
     assert asked == ["bash", "write_file"]
     assert [one["answer"] for one in decided(lead)] == ["always", "remembered", "no"]

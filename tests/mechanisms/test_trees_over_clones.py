@@ -178,6 +178,17 @@ def test_what_an_agent_configures_is_not_run(
     assert not ran.exists()
 
 
+def test_the_hooks_of_a_common_folder_are_run(clones: dict[str, Path], tmp_path: Path) -> None:
+    """As SECURITY.md says: they are its owner's, and decide what it takes."""
+    ran = tmp_path / "RAN"
+    hook = clones["common.git"] / "hooks" / "post-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    hook.chmod(0o755)
+    both(clones)[0].create("parser")
+    assert ran.exists()
+
+
 @pytest.mark.parametrize(
     "configured",
     [

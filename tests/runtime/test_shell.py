@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import _thread
+import contextlib
+import fcntl
 import os
 import re
 import subprocess
@@ -229,42 +231,74 @@ def test_a_process_caught_while_it_is_being_loaded_is_found(tmp_path: Path) -> N
     assert [one for one in Path("/proc").glob("[0-9]*") if name in _arguments(one)] == []
 
 
-def test_loading_a_program_may_take_long(tmp_path: Path) -> None:
-    """A folder that reads as one in /proc does while the kernel is slow to load a program."""
-    arguments, environment = tmp_path / "cmdline", tmp_path / "environ"
-    for file in (arguments, environment):
-        file.touch()
-
-    def load() -> None:
-        time.sleep(0.1)
-        environment.write_bytes(b"MARK=1\0")
-        arguments.write_bytes(b"sleep\x00300\0")
-
-    thread = threading.Thread(target=load)
-    thread.start()
-    found = process_tree._environ(str(tmp_path))
-    thread.join()
-    assert b"MARK=1" in found
-
-
-def test_a_program_whose_arguments_are_there_before_its_environment_is_found(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("end_of_code", "environment"),
+    [
+        (0, b"MARK=1"),  # the kernel may be slow to load a program
+        (4096, b"MARK=1"),  # it has done so after the first of two looks
+        (4096, b""),  # there is none
+    ],
+)
+def test_a_program_that_is_being_loaded_is_looked_at_again(
+    tmp_path: Path, end_of_code: int, environment: bytes
 ) -> None:
-    """The kernel sets the one after the other, and may be interrupted in between."""
-    (tmp_path / "cmdline").write_bytes(b"sleep\0")
-    (tmp_path / "environ").write_bytes(b"")
-    late = threading.Timer(0.05, (tmp_path / "environ").write_bytes, [b"MARK=1\0"])
-    late.start()
-    assert b"MARK=1" in process_tree._environ(str(tmp_path))
-    late.join()
-
-
-def test_a_program_that_has_no_environment_is_not_waited_for(tmp_path: Path) -> None:
-    (tmp_path / "cmdline").write_bytes(b"sleep\x00300\0")
+    """A folder that reads as one in /proc does."""
+    (tmp_path / "stat").write_text(f"7 (a) b) R {'1 ' * 23}{end_of_code} 0 0")
     (tmp_path / "environ").touch()
+    environments, begin = process_tree.Environments(), time.monotonic()
+    assert environments.of(str(tmp_path)) is None
+    while end_of_code == 0 and time.monotonic() < begin + 2 * process_tree.SETTLING:
+        assert environments.of(str(tmp_path)) is None
+    (tmp_path / "environ").write_bytes(environment)
+    while (found := environments.of(str(tmp_path))) is None:
+        assert time.monotonic() < begin + 30
+    assert found == ([environment] if environment else [])
+
+
+#: Each process starts another whenever one of 16 slots is free; they are free when who has them
+#: ends. So there are no more of them, and they end by themselves.
+BOMB = """
+import fcntl, os, signal, time
+os.nice(19)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+slots, end = os.open("slots", os.O_RDWR | os.O_CREAT), time.monotonic() + 5
+def is_there_room():
+    for place in range(16):
+        try:
+            fcntl.lockf(slots, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+            return True
+        except OSError:
+            continue
+while time.monotonic() < end:
+    if os.fork() == 0:
+        os.setsid()
+        if not is_there_room():
+            os._exit(0)
+"""
+CROWDS = {
+    "a fork bomb": f"exec {sys.executable} -S -E bomb.py",
+    "without environments": "for i in {1..60}; do env -i setsid sleep 20 & done; sleep 60",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("crowd", CROWDS.values(), ids=CROWDS)
+def test_ending_many_processes_takes_no_longer_than_is_promised(tmp_path: Path, crowd: str) -> None:
+    (tmp_path / "bomb.py").write_text(BOMB)
     begin = time.monotonic()
-    assert process_tree._environ(str(tmp_path)) == []
-    assert time.monotonic() - begin < process_tree.LOADING
+    assert run(crowd, tmp_path, timeout=0.5).timed_out
+    took = time.monotonic() - begin - 0.5
+    slots = (tmp_path / "slots").open("w")
+    end = time.monotonic() + 60
+    while True:  # what is left of the bomb would disturb other tests
+        with contextlib.suppress(BlockingIOError):
+            fcntl.lockf(slots, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    slots.close()
+    assert took < 2.5 + 3.0  # the last look at them may take long on a busy machine
 
 
 def _arguments(process: Path) -> str:

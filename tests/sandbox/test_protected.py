@@ -208,6 +208,23 @@ def test_nor_that_of_a_repository_in_the_workspace(nested: Path, where: str) -> 
     assert named(nested) == before
 
 
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        (".git", "ln -sfn ../evil deep/own/.git"),
+        (".git/config", "echo '# x' >>deep/real"),
+        (".git/hooks", "echo x >deep/real/pre-commit"),
+    ],
+)
+def test_a_link_in_such_a_repository_is_not_protected(nested: Path, name: str, change: str) -> None:
+    """As SECURITY.md says: only in the repository of the folder itself it is refused."""
+    place, real = nested / "deep/own" / name, nested / "deep" / "real"
+    place.rename(real)
+    place.symlink_to(real)
+    result = BwrapShell().run(change, nested)
+    assert result.code == 0, result.output
+
+
 PLAN = "$(git rev-parse --git-dir)/rebase-merge/git-rebase-todo"
 STOPPED = {
     "exec": f"git rebase -q -i HEAD~1; printf '\\t exec touch {{mark}}\\n' >>{PLAN}",
@@ -339,13 +356,16 @@ def test_the_state_of_the_harness_is_read_only(repo: Path) -> None:
     client = lk.scripted([lk.say("done")])
     with client.clock:
         lk.full_agent(client, repo, shell=BwrapShell()).run("Go.")
+    lk.Mailbox(repo / ".learnkit" / "team" / "inbox").open("alice")
     file = repo / ".learnkit" / "state.json"
     before = file.read_text()
     tries = (
         "echo x >.learnkit/state.json; rm -rf .learnkit; mv .learnkit l; touch .learnkit/tasks/oh;"
-        "mkdir -p .learnkit/team; echo '[]' >.learnkit/team/requests.json"
+        "mkdir -p .learnkit/team; echo '[]' >.learnkit/team/requests.json;"
+        'echo \'{"from": "lead"}\' >>.learnkit/team/inbox/alice.jsonl'
     )
     BwrapShell().run(tries, repo)
+    assert (repo / ".learnkit/team/inbox/alice.jsonl").read_text() == ""
     assert file.is_file()
     assert file.read_text() == before
     assert not list(repo.rglob("oh"))

@@ -26,7 +26,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -278,7 +278,7 @@ class Run:
             if old == task:
                 continue
             self.progress = now
-            if old is not None and old.status == "completed":
+            if old is not None and old.status == "completed" and _done(old) != _done(task):
                 self._problem("twice", f"{task} was completed before: {old}")
             both = old is not None and old.status == task.status == "in_progress"
             if old is not None and both and old.incarnation != task.incarnation:
@@ -365,6 +365,11 @@ class Run:
     def _problem(self, kind: str, text: str) -> None:
         setattr(self.summary, kind, getattr(self.summary, kind) + 1)
         self.summary.problems.append(text)
+
+
+def _done(task: Task) -> Task:
+    """A completed task without its dependencies, which the lead may say later."""
+    return replace(task, blocks=(), blocked_by=())
 
 
 class Server:

@@ -210,7 +210,10 @@ def listening(
                 super().handle()
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            size = int(self.headers["content-length"])
+            if len(sent := self.rfile.read(size)) < size:
+                return  # who was asking has been killed
+            body = json.loads(sent)
             with state.lock:
                 state.bodies.append(body)
                 state.headers.append({k.lower(): v for k, v in self.headers.items()})

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import anthropic
 import psutil
 import pytest
 from messages_server import serving
@@ -61,8 +62,8 @@ class Talk:
             return str(line)
 
         console = Console(file=self.file, width=200, highlight=False)
-        client = lk.scripted(script)
-        with client.clock:
+        client = script if isinstance(script, anthropic.Anthropic) else lk.scripted(script)
+        with client.clock:  # type: ignore[union-attr]
             session = contextlib.nullcontext(Session(client, folder, playback=playback))
             self.chat = Chat(session, folder, read=read, console=console, **options)
             self.code = self.chat.run()
@@ -186,6 +187,18 @@ def test_what_the_api_says_is_a_sentence_and_the_talk_goes_on(
     assert says in talk.text
     assert "{" not in talk.text
     assert talk.text.rstrip().endswith("better")
+
+
+def test_a_server_that_cannot_be_reached_is_named_at_each_try(tmp_path: Path) -> None:
+    with serving([]) as server:
+        pass  # the port is closed
+    client = anthropic.Anthropic(api_key="local-test", base_url=server.url)
+    client.clock = lk.VirtualClock()  # type: ignore[attr-defined]
+    lines = Talk(tmp_path, client, ["go"]).text.splitlines()
+    tries = [line for line in lines if "trying again in" in line]
+    assert len(tries) > 5
+    assert [line for line in tries if f"no connection to the API at {server.url}" not in line] == []
+    assert any(f"the API at {server.url}" in line and "check the network" in line for line in lines)
 
 
 def test_a_cancelled_call_says_how_long_it_ran(tmp_path: Path) -> None:

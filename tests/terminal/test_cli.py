@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import io
+import json
 import shutil
 import subprocess
 import sys
@@ -169,8 +170,12 @@ def test_progress_is_told_and_forgotten(tmp_path: Path) -> None:
     assert shown[1:] == [
         "▶  2 Tools: begun; 0 of 2 predictions, 1 of 3 exercises, 0 of 4 right in the quiz"
     ]
+    notes = json.loads(progress.path.read_text())
+    notes["s02"]["exercises"] = {"1": "yes", "2": "yes", "3": "yes"}
+    progress.path.write_text(json.dumps(notes))  # anyone can, so it proves nothing
+    assert "3 of 3 exercises" in learnkit("progress", **work).stdout
     assert learnkit("progress", "--forget", **work).stdout == begin
-    assert not progress.path.exists()
+    assert [path for path in tmp_path.rglob("*") if path.is_file() and path.stat().st_size] == []
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def test_a_signal_ends_jupyterlab_too(number: signal.Signals, tmp_path: Path) ->
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    options = ["--no-browser", f"--port={port}", "--IdentityProvider.token=", "--ip=127.0.0.1"]
+    options = ["--no-browser", f"--port={port}", "--IdentityProvider.token=the-token"]
     started = subprocess.Popen(
         [*LAB, str(tmp_path / "work"), *options],
         stdout=subprocess.DEVNULL,
@@ -58,6 +59,12 @@ def test_a_signal_ends_jupyterlab_too(number: signal.Signals, tmp_path: Path) ->
             assert started.poll() is None
             assert time.monotonic() < end
             time.sleep(0.2)
+        assert [answers(port, f"terminals{token}") for token in ("", "?token=the-token")] == [
+            403,
+            200,
+        ]
+        opened = [one for one in psutil.Process(started.pid).net_connections() if not one.raddr]
+        assert {one.laddr.ip for one in opened if one.status == "LISTEN"} <= {"127.0.0.1", "::1"}
         started.send_signal(number)
         started.wait(timeout=60)
         # JupyterLab begins with a look at node's version, which may take a moment to end.
@@ -72,11 +79,16 @@ def test_a_signal_ends_jupyterlab_too(number: signal.Signals, tmp_path: Path) ->
         started.wait()
 
 
-def answers(port: int) -> bool:
-    with contextlib.suppress(OSError):
-        urllib.request.urlopen(f"http://127.0.0.1:{port}/api", timeout=5)
-        return True
-    return False
+def answers(port: int, what: str = "") -> int:
+    """The status of an answer of its API, 0 if there is none."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/{what}", timeout=5) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+    except OSError:
+        return 0
 
 
 def group(process: psutil.Process) -> int | None:

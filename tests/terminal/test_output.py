@@ -7,17 +7,19 @@ import random
 import re
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from project import ROOT
 from rich.console import Console
+from rich.text import Text
 
 import learnkit as lk
 from learnkit.clients.recordings.recording import Recording
 from learnkit.core.interface import Call
 from learnkit.terminal.commands import answer, parsed
 from learnkit.terminal.completion import completions
-from learnkit.terminal.input import PATIENCE
+from learnkit.terminal.input import PATIENCE, Keyboard
 from learnkit.terminal.output import Output, Status, last_block
 from learnkit.terminal.permission import Question, proposal
 from learnkit.terminal.replay import Playback
@@ -226,6 +228,19 @@ def test_a_question_shows_whose_call_it_is_and_all_that_it_hides(tmp_path: Path)
     question.reply(False)
     question.reply(True)  # a key that was pressed too late
     assert question.answer is False
+
+
+def test_a_question_of_an_agent_that_is_stopped_is_answered_with_no(tmp_path: Path) -> None:
+    agent, answers = lk.Agent(lk.scripted([])), list[object]()
+    keyboard = Keyboard(
+        Output(Console(file=io.StringIO())), SimpleNamespace(), tmp_path / "history"
+    )
+    question = Question(agent, Call("id", "bash", {}), Text("Run it?"))
+    asked = threading.Thread(target=lambda: answers.append(keyboard.ask(question)), daemon=True)
+    asked.start()
+    agent.stop.set()
+    asked.join(20 * PATIENCE)
+    assert answers == [False]
 
 
 def test_a_recording_says_what_the_user_said_and_stands_still_while_it_is_paused() -> None:

@@ -27,7 +27,7 @@ def family(children: int) -> tuple[lk.Agent, Contexts]:
 
     def answer(request: dict[str, Any]) -> Any:
         if LANE.get() == "lead":
-            return next(lead)
+            return next(lead, lk.say("Once more."))
         return lk.use("look") if len(request["messages"]) == 1 else lk.say("One line.")
 
     agent = lk.Agent(lk.scripted(answer), [lk.Subagents(lambda: [lk.Toolbox(look)])])
@@ -52,6 +52,9 @@ def test_lengths_are_estimates_of_what_was_sent() -> None:
     assert told == estimate_tokens(agent.system) + estimate_tokens(specs)
     results = sum(n for key, n in lead.parts if key == "result")
     assert results == estimate_tokens(agent.messages[2])
+    agent.run("Again.")  # with the same system prompt and tools, which are there once
+    parts = Contexts(agent.events).at().lanes["lead"].parts
+    assert [n for key, n in parts if key == "system"] == [told]
 
 
 def test_the_finding_says_what_came_back_of_what_the_children_read() -> None:

@@ -151,7 +151,8 @@ def test_an_example_runs(plain: Environment, name: str, tmp_path: Path) -> None:
 
 
 def test_the_terminal_works_without_an_extra(plain: Environment) -> None:
-    assert plain.run("learnkit", "--version") == f"learnkit {learnkit.__version__}\n"
+    for command in (["learnkit"], ["python", "-m", "learnkit"]):
+        assert plain.run(*command, "--version") == f"learnkit {learnkit.__version__}\n"
     assert plain.run("learnkit", "progress").startswith(
         "12 lessons, about 10 hours and the exercises."
     )

@@ -38,7 +38,7 @@ class Roster(RosterBackend):
     def __init__(
         self, folder: Path, team: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)
     ) -> None:
-        self._file = Document(folder / "config.json", _Config)
+        self._file = Document(folder / "config.json", _Config, stays=True)
         self._empty: dict[str, Any] = {"team_name": team, "version": VERSION, "members": []}
         self._now = now
 

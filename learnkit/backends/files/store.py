@@ -123,14 +123,20 @@ def settled(folder: str | Path, read: Callable[[], T]) -> T:
 class Document:
     """A JSON value in a file of its own."""
 
-    def __init__(self, path: str | Path, kind: Any = Any) -> None:
-        self.path, self._kind = Path(path), kind
+    def __init__(self, path: str | Path, kind: Any = Any, *, stays: bool = False) -> None:
+        self.path, self._kind, self._stays = Path(path), kind, stays
+        self._seen = False
 
     def read(self, default: Any = None) -> Any:
         """Return the value as it is, or ``default`` when there is no file. Takes no lock."""
         try:
             value = stored_json.parse(self.path.read_bytes())
         except FileNotFoundError:
+            if self._seen and self._stays:
+                raise OSError(
+                    f"{self.path} was there, and is gone; put it back, or end all that uses it "
+                    "and begin anew"
+                ) from None
             return default
         except OSError as error:
             raise self.damaged(f"cannot be read ({error.strerror})") from None
@@ -140,6 +146,7 @@ class Document:
             check_version(self.path, value)
         if problem := _mismatch(value, self._kind):
             raise self.damaged(f"does not hold what it should: {problem}")
+        self._seen = True
         return value
 
     @contextmanager
@@ -154,6 +161,7 @@ class Document:
             yield value
             if value != before or not self.path.exists():
                 _write(self.path, value)
+                self._seen = True
 
     def write(self, value: Any) -> None:
         """Replace the value."""
@@ -162,6 +170,7 @@ class Document:
 
     def damaged(self, problem: str) -> UsageError:
         """Return the error for what the file holds: it names the file, and says what to do."""
+        self._seen = False  # whoever removes it now does what this says
         return UsageError(f"{self.path} {problem}; mend it or remove it")
 
 

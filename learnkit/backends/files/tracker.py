@@ -58,7 +58,7 @@ class Tracker(RequestBackend):
     """All requests of a team, in one file shared by threads and processes."""
 
     def __init__(self, path: str | Path, now: Callable[[], datetime]) -> None:
-        self._file, self._now = Document(path, _File), now
+        self._file, self._now = Document(path, _File, stays=True), now
 
     def open(
         self, kind: Kind, sender: str, to: str, content: str, within: float | None = None
