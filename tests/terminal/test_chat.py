@@ -12,7 +12,6 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import anthropic
@@ -24,7 +23,7 @@ from rich.console import Console
 from screen import CHAT, CTRL_C, CTRL_D, ENTER, Screen
 
 import learnkit as lk
-from learnkit.clients.recordings.recording import Recording
+from learnkit.clients.recordings.recording import Recording, Turn
 from learnkit.clients.recordings.replay import Miss
 from learnkit.core.catalog import DEFAULT_MODEL, MODELS
 from learnkit.terminal.chat import Chat
@@ -252,7 +251,7 @@ def test_no_error_of_the_backend_ends_the_chat_or_loses_the_conversation(
         yield from ("make a task", "go on", "/tasks", "/team", "/inbox", "still there?")
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, unlimited))
         if away.exists():
-            shutil.rmtree(state) if state.is_dir() else state.unlink()
+            shutil.rmtree(state) if state.is_dir() else state.unlink(missing_ok=True)
             away.rename(state)
         yield from ("/tasks", "and now?")
 
@@ -293,8 +292,8 @@ def test_a_turn_that_is_cut_says_so_and_only_two_ctrl_c_in_a_row_leave(tmp_path:
 
 
 def test_a_recorded_turn_that_is_not_there_to_its_end_is_taken_back(tmp_path: Path) -> None:
-    turn = SimpleNamespace(id="t", scenario="day", lane="lead", said=[{"content": "go"}])
-    playback = Playback(Recording(turns=[turn]), "day", lambda: ["t"])  # type: ignore[list-item]
+    turn = Turn("t", "day", "lead", None, {}, [{"content": "go"}], {}, lk.say("done"))
+    playback = Playback(Recording(turns=[turn]), "day", lambda: ["t"])
 
     def model(request: Any) -> Any:
         if len(request["messages"]) == 1:
