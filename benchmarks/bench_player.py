@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from learnkit.core.events import Event, EventLog
+from learnkit.events.log import Event, EventLog
 from learnkit.views import Dispatch, Messages, View
 from learnkit.widget.pump import Feed
 

@@ -25,7 +25,6 @@ from pathlib import Path
 import learnkit
 from learnkit.clients.connect import scripted
 from learnkit.core import agent as loop
-from learnkit.core import vocabulary
 from learnkit.core.agent import Agent
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
@@ -33,6 +32,7 @@ from learnkit.core.tools import Tool
 from learnkit.course import files as course_files
 from learnkit.course.lessons import load
 from learnkit.errors import UsageError
+from learnkit.events import vocabulary
 from learnkit.harness import PARTS, full_agent
 from learnkit.mechanisms.permission import Permission
 

@@ -21,6 +21,7 @@ from learnkit.core.token_count import estimate_tokens
 from learnkit.core.tools import Tool, tool
 from learnkit.core.transcript import as_text, request_of
 from learnkit.errors import ToolError, UsageError, described
+from learnkit.events.subagents import SubagentEnded, SubagentStarted
 
 Factory = Callable[[], Sequence[Mechanism]]
 Inherit = Literal["none", "goal", "background", "everything"]
@@ -133,29 +134,42 @@ class Subagents(Mechanism):
         id = call.id if call is not None else agent.clock.new_id()
         child = self._child(f"{agent.name}.{id}", kind)
         text = self._handed_down(prompt)
-        about = {"parent": agent.name, "call": id}
         child.emit(
-            "subagent.started",
-            **about,
-            prompt=prompt,
-            description=description,
-            kind=kind,
-            inherited=estimate_tokens(text) - estimate_tokens(prompt),
+            SubagentStarted(
+                parent=agent.name,
+                call=id,
+                prompt=prompt,
+                description=description,
+                kind=kind,
+                inherited=estimate_tokens(text) - estimate_tokens(prompt),
+            )
         )
         try:
             with child:
                 outcome = child.run(text)
         except BaseException as error:
             failed = isinstance(error, Exception)
-            _emit_end(child, about, "failed" if failed else "cancelled")
+            self._log_end(child, id, "failed" if failed else "cancelled")
             if not failed:
                 raise
             raise ToolError(f"The subagent failed: {described(error)}") from error
         report = _report(outcome)
-        _emit_end(child, about, outcome.reason, estimate_tokens(report))
+        self._log_end(child, id, outcome.reason, estimate_tokens(report))
         if outcome.reason in _NO_RESULT:
             raise ToolError(report)
         return report
+
+    def _log_end(self, child: Agent, call: str, reason: str, returned: int = 0) -> None:
+        child.emit(
+            SubagentEnded(
+                parent=self.agent.name,
+                call=call,
+                reason=reason,
+                turns=child.turns,
+                tokens=estimate_tokens(child.messages),
+                returned=returned,
+            )
+        )
 
     def _child(self, lane: str, kind: Kind) -> Agent:
         agent = self.agent
@@ -197,18 +211,6 @@ class Subagents(Mechanism):
 def _inside(text: str) -> str:
     """A text that ends none of the frames in which a child inherits."""
     return defused(text, ["conversation", "goal", "background"])
-
-
-def _emit_end(child: Agent, about: dict[str, Any], reason: str, returned: int = 0) -> None:
-    tokens = estimate_tokens(child.messages)
-    child.emit(
-        "subagent.ended",
-        **about,
-        reason=reason,
-        turns=child.turns,
-        tokens=tokens,
-        returned=returned,
-    )
 
 
 def _report(outcome: Outcome) -> str:

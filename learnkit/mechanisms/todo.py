@@ -18,6 +18,7 @@ from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import ToolError, UsageError
+from learnkit.events.todo import TodoItem, TodoRejected, TodoReminded, TodoUpdated
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent
@@ -109,7 +110,7 @@ class Todo(Mechanism):
         text = f"<reminder>{since}. Update it now.</reminder>"
         if self.show_list:
             text += f"\n{defused(self.render())}"
-        agent.emit("todo.reminded", rounds=rounds, text=text)
+        agent.emit(TodoReminded(rounds=rounds, text=text))
         return text
 
     def carry(self, agent: Agent) -> str | None:
@@ -180,23 +181,19 @@ class Todo(Mechanism):
         known = ", ".join(item["id"] for item in self._items) or "none"
         raise self._rejected(f"there is no item {id!r}; the ids are: {known}")
 
-    def _replace(self, items: Sequence[Item]) -> str:
+    def _replace(self, new: Sequence[Item]) -> str:
         """Put a new list in place of the old one, if it holds what a list must."""
-        if problem := _problem(items):
+        if problem := _problem(new):
             raise self._rejected(problem)
-        self._items = [_tidy(item) for item in items]
+        self._items = [_tidy(item) for item in new]
         done, total = len(self._items) - len(self.open), len(self._items)
-        self.emit(
-            "todo.updated",
-            items=self._items,
-            done=done,
-            total=total,
-            remind_after=self.remind_after,
-        )
+        items = tuple(TodoItem(**item) for item in self._items)
+        remind_after = self.remind_after
+        self.emit(TodoUpdated(items=items, done=done, total=total, remind_after=remind_after))
         return self.render()
 
     def _rejected(self, problem: str) -> ToolError:
-        self.emit("todo.rejected", problem=problem)
+        self.emit(TodoRejected(problem=problem))
         return ToolError(f"{problem}. The list is unchanged.")
 
 

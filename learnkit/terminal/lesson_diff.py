@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from learnkit.core.text import count
 from learnkit.course.additions import Addition
 from learnkit.course.display.loop import LESSONS
+from learnkit.events.text import count
 
 #: Columns of the names at the left.
 _NAMES = 8

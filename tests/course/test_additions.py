@@ -7,9 +7,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from learnkit.core.vocabulary import declarations
 from learnkit.course.additions import NAMES, Addition, addition, between, code_lines
 from learnkit.errors import UsageError
+from learnkit.events.vocabulary import declarations
 from learnkit.harness import PARTS
 from learnkit.terminal.cli import app
 from learnkit.terminal.lesson_diff import as_text

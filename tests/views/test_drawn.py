@@ -24,7 +24,7 @@ from second_days import ALONE_AGAIN, FORKED, RACING_AGAIN, TOGETHER_AGAIN
 from workday import ALONE, RACING, TOGETHER, Step, log_of, wordy
 
 from learnkit import views
-from learnkit.core.events import EventLog
+from learnkit.events.log import EventLog
 from learnkit.views import View, charts
 from learnkit.views.drawing.base import ROWS, Diagram
 from learnkit.views.drawing.display import NARROW, WIDE

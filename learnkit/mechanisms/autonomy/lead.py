@@ -24,7 +24,7 @@ from learnkit.mechanisms.teams.teammate import Change, Extension, Teammate, Work
 if TYPE_CHECKING:
     from learnkit.backends.interface import BoardBackend
     from learnkit.core.agent import Agent
-    from learnkit.core.events import EventLog
+    from learnkit.events.log import EventLog
     from learnkit.mechanisms.teams.base import TeamBase
 
 _HOW = (

@@ -14,6 +14,7 @@ from learnkit.backends.files.store import Journal
 from learnkit.backends.mail import Mail
 from learnkit.core.content import clean
 from learnkit.core.frames import attribute, defused
+from learnkit.events.mail import MailRead
 from learnkit.runtime.interrupts import uninterrupted
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Delivery:
                 self._unsafe.append((ids, text))
             for one in new:
                 self._arrived(one)
-            self._agent.emit("mail.read", ids=ids, by=self._agent.name)
+            self._agent.emit(MailRead(ids=tuple(ids), by=self._agent.name))
         return text
 
     def keep(self) -> None:
