@@ -169,12 +169,12 @@ def declaration(name: str) -> Declaration | None:
 def written(event: object) -> tuple[str, dict[str, Any]]:
     """The type and the details of a typed event, as they are logged."""
     cls = type(event)
-    if cls not in _NAMES:
-        raise UsageError(
-            f"{event!r} is no event; give the name of a type and its details, or an object of a "
-            "class that is declared with @lk.event"
-        )
-    return _NAMES[cls], WRITERS[cls](event)
+    if cls in _NAMES:
+        return _NAMES[cls], WRITERS[cls](event)
+    raise UsageError(
+        f"{event!r} is no event; give the name of a type and its details, or an object of a class "
+        "that is declared with @lk.event"
+    )
 
 
 def part(cls: type[C], data: dict[str, Any]) -> C:
@@ -210,18 +210,19 @@ def _whole(cls: type) -> str | None:
 
 def _writer(cls: type) -> _Writer:
     fields = [one for one in dataclasses.fields(cls) if not one.metadata.get("whole")]
-    keys = [(one.name, one.metadata.get("key") or one.name) for one in fields]
-    optional = [
-        (one.metadata["key"] or one.name, one.default)
-        for one in fields
-        if one.metadata.get("sometimes")
-    ]
+    keys = {one.name: one.metadata.get("key") or one.name for one in fields}
+    optional = [(keys[one.name], one.default) for one in fields if one.metadata.get("sometimes")]
+    # Compiled, as a dataclass's methods are: every turn logs six events.
+    details = ", ".join(f"{key!r}: made.{name}" for name, key in keys.items())
+    write_all: _Writer = eval(f"lambda made: {{{details}}}")
     whole = _whole(cls)
+    if not optional and whole is None:
+        return write_all
 
     def write(made: Any) -> dict[str, Any]:
         if whole is not None and (data := getattr(made, whole)) is not None:
-            return cast(dict[str, Any], data)
-        data = {key: getattr(made, name) for name, key in keys}
+            return dict(data)
+        data = write_all(made)
         for key, default in optional:
             if data[key] == default:
                 del data[key]
@@ -235,20 +236,19 @@ def _writer(cls: type) -> _Writer:
 
 @functools.cache
 def _record_reader(cls: type) -> _Reader:
-    fields = [(one.key, one.name, _reader(one.type, cls), one.default) for one in details_of(cls)]
-    missing, whole = dataclasses.MISSING, _whole(cls)
+    fields = [(one.key, one.name, _reader(one.type, cls), one.needed) for one in details_of(cls)]
+    whole = _whole(cls)
 
     def read_record(data: Any) -> Any:
         if type(data) is not dict:
             return _ODD
         values = {} if whole is None else {whole: data}
-        for key, name, reader, default in fields:
+        for key, name, reader, needed in fields:
             value = reader(data[key]) if key in data else _ODD
-            if value is _ODD:
-                if default is missing:
-                    return _ODD
-                value = default
-            values[name] = value
+            if value is not _ODD:
+                values[name] = value
+            elif needed:
+                return _ODD
         return cls(**values)
 
     return read_record
@@ -270,6 +270,9 @@ def _reader(hint: Any, cls: type) -> _Reader:
     if hint is type(None):
         return lambda value: None if value is None else _ODD
     if origin in (Union, types.UnionType):
+        if inner[1:] == (type(None),):
+            reader = _reader(inner[0], cls)
+            return lambda value: None if value is None else reader(value)
         return _first([_reader(one, cls) for one in inner])
     if origin is tuple and inner[1:] == (...,):
         return _tuple_reader(_reader(inner[0], cls))

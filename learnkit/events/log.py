@@ -98,14 +98,11 @@ class EventLog:
             UsageError: if the details cannot be written as JSON, or the object is no event.
             Exception: what a listener raised; the event is logged, and all of them have had it.
         """
-        if isinstance(event, str):
-            type = event
-        elif data:
+        if data and not isinstance(event, str):
             raise UsageError(f"{event!r} has its details already; leave out {', '.join(data)}")
-        else:
-            type, data = written(event)
+        type, made = (event, {}) if isinstance(event, str) else written(event)
         try:
-            copied = _copied(data)
+            copied = _settled(made) if made else _copied(data)
         except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"event {type!r} has details that JSON cannot hold: {error}") from None
         with self._lock:
@@ -262,17 +259,10 @@ def _copied(value: Any) -> Any:
     """
     kind = type(value)
     if kind is dict:
-        copy: dict[str, Any] = value.copy()
-        for key, one in value.items():
+        for key in value:
             if type(key) is not str or not key.isascii():
                 return json.loads(_encode(value))
-            inner = type(one)  # most are plain: a call for each would take as long as the rest
-            if inner is str:
-                if not one.isascii():
-                    copy[key] = _unpaired(one)
-            elif inner not in _ATOMS:
-                copy[key] = _copied(one)
-        return copy
+        return _settled(value.copy())
     if kind is list or kind is tuple:
         return [_copied(one) for one in value]
     if kind is str:
@@ -282,6 +272,18 @@ def _copied(value: Any) -> Any:
     if kind in WRITERS:  # a part of a typed event
         return _copied(WRITERS[kind](value))
     return _copied(dict(value)) if kind is MappingProxyType else json.loads(_encode(value))
+
+
+def _settled(data: dict[str, Any]) -> dict[str, Any]:
+    """Data with a copy of each of its values in their place."""
+    for key, value in data.items():
+        kind = type(value)  # most are plain: a call for each would take as long as the rest
+        if kind is str:
+            if not value.isascii():
+                data[key] = _unpaired(value)
+        elif kind not in _ATOMS:
+            data[key] = _copied(value)
+    return data
 
 
 def _unpaired(text: str) -> str:
