@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from learnkit.core.frames import defused
+from learnkit.core.frames import BACKGROUND_RESULTS, defused
 from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
@@ -307,7 +307,7 @@ class Background(Mechanism):
             return None
         self.emit(JobDelivered(ids=tuple(job.id for job in ended), by=by))
         texts = [defused(job.report()) for job in ended]
-        return "\n".join(["<background-results>", *texts, "</background-results>"])
+        return "\n".join([f"<{BACKGROUND_RESULTS}>", *texts, f"</{BACKGROUND_RESULTS}>"])
 
 
 class _AnyOf:

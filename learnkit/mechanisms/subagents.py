@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from learnkit.core.agent import Agent, Outcome
-from learnkit.core.frames import defused
+from learnkit.core.frames import BACKGROUND, CONVERSATION, GOAL, defused
 from learnkit.core.inherit import child_of
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
@@ -200,17 +200,17 @@ class Subagents(Mechanism):
         earlier = self.agent.messages[:-1]  # the last one makes this very call
         parts = []
         if self._inherit == "everything":
-            parts.append(f"<conversation>\n{_inside(as_text(earlier))}\n</conversation>")
+            parts.append(f"<{CONVERSATION}>\n{_inside(as_text(earlier))}\n</{CONVERSATION}>")
         elif goal:
-            parts.append(f"<goal>\n{_inside(goal)}\n</goal>")
+            parts.append(f"<{GOAL}>\n{_inside(goal)}\n</{GOAL}>")
         if self._inherit == "background" and (found := _background(earlier, prompt, goal)):
-            parts.append(f"<background>\n{_inside(found)}\n</background>")
+            parts.append(f"<{BACKGROUND}>\n{_inside(found)}\n</{BACKGROUND}>")
         return "\n\n".join([*parts, prompt])
 
 
 def _inside(text: str) -> str:
     """A text that ends none of the frames in which a child inherits."""
-    return defused(text, ["conversation", "goal", "background"])
+    return defused(text, [CONVERSATION, GOAL, BACKGROUND])
 
 
 def _report(outcome: Outcome) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.rules import may_change
 from learnkit.backends.task import Status, Task
+from learnkit.core.frames import TASKS
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.readiness import is_ready, open_blockers
 from learnkit.core.tools import tool
@@ -74,7 +75,7 @@ class Tasks(Mechanism):
         """That there is a board, as long as something on it is open."""
         left = sum(task.status != "completed" for task in self.board.tasks())
         return (
-            f"<tasks>Open tasks on the board: {left}. Call task_list to see them.</tasks>"
+            f"<{TASKS}>Open tasks on the board: {left}. Call task_list to see them.</{TASKS}>"
             if left
             else None
         )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
-from learnkit.core.frames import defused
+from learnkit.core.frames import REMINDER, TODO, defused
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
@@ -107,7 +107,7 @@ class Todo(Mechanism):
             return None
         rounds, self._rounds = self._rounds, 0
         since = f"You have not updated your todo list for {rounds} rounds"
-        text = f"<reminder>{since}. Update it now.</reminder>"
+        text = f"<{REMINDER}>{since}. Update it now.</{REMINDER}>"
         if self.show_list:
             text += f"\n{defused(self.render())}"
         agent.emit(TodoReminded(rounds=rounds, text=text))
@@ -115,7 +115,7 @@ class Todo(Mechanism):
 
     def carry(self, agent: Agent) -> str | None:
         """The list, as long as something on it is open."""
-        return f"<todo>\n{defused(self.render())}\n</todo>" if self.open else None
+        return f"<{TODO}>\n{defused(self.render())}\n</{TODO}>" if self.open else None
 
     def render(self) -> str:
         """The list as the model reads it."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from learnkit.core import transcript
 from learnkit.core.catalog import MODELS
 from learnkit.core.content import note, repaired, spoken
-from learnkit.core.frames import defused
+from learnkit.core.frames import CONVERSATION, REQUEST, SUMMARY, SUMMARY_SO_FAR, defused
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.request import TRANSPORT, Stopped, sent_until_answered
 from learnkit.core.token_count import CHARS_PER_TOKEN, TokenCount, length, sent
@@ -293,18 +293,18 @@ class Compaction(Mechanism):
         self, agent: Agent, summary: str, path: str, rest: Sequence[Message]
     ) -> list[dict[str, Any]]:
         """What replaces the messages: summary, request, and what must not be lost."""
-        parts = note(f'<summary transcript="{path}">\n{defused(summary)}\n</summary>')
+        parts = note(f'<{SUMMARY} transcript="{path}">\n{defused(summary)}\n</{SUMMARY}>')
         asked = transcript.request_of(agent)
         still = any(message["role"] == "user" and message["content"] == asked for message in rest)
         if asked and not still:
-            parts += note(f"<request>\n{defused(asked)}\n</request>")
+            parts += note(f"<{REQUEST}>\n{defused(asked)}\n</{REQUEST}>")
         for mechanism in agent.mechanisms:
             parts += note(mechanism.carry(agent))
         return parts
 
 
 #: What a request for a summary sets apart; no text in it may end one of these.
-_FRAMES = ("conversation", "summary-so-far")
+_FRAMES = (CONVERSATION, SUMMARY_SO_FAR)
 
 
 class _Unfinished(Exception):
@@ -325,9 +325,9 @@ def _prompt(part: str, focus: str, summary: str = "") -> str:
     """The request for a summary: of the whole conversation, or of its next part."""
     wish = f"\nAbove all, keep what concerns: {focus}" if focus else ""
     summary = defused(summary, _FRAMES)
-    so_far = f"\n\n<summary-so-far>\n{summary}\n</summary-so-far>" if summary else ""
+    so_far = f"\n\n<{SUMMARY_SO_FAR}>\n{summary}\n</{SUMMARY_SO_FAR}>" if summary else ""
     more = _PARTS if summary else ""
-    return f"{_INSTRUCTIONS}{more}{wish}{so_far}\n\n<conversation>\n{part}\n</conversation>"
+    return f"{_INSTRUCTIONS}{more}{wish}{so_far}\n\n<{CONVERSATION}>\n{part}\n</{CONVERSATION}>"
 
 
 def _shown(agent: Agent, path: Path) -> str:

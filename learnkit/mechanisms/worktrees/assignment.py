@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from learnkit.backends import rules
-from learnkit.core.frames import defused
+from learnkit.core.frames import WORKTREE, defused
 from learnkit.core.interface import AgentLike, Call, Result
 from learnkit.core.mechanism import Mechanism
 from learnkit.errors import ToolError
@@ -154,7 +154,9 @@ class _CommitWatch(Mechanism):
         try:
             self._registry.publish(self.name)
         except ToolError as error:
-            return f"<worktree>Your commits could not be pushed: {defused(str(error))}</worktree>"
+            return (
+                f"<{WORKTREE}>Your commits could not be pushed: {defused(str(error))}</{WORKTREE}>"
+            )
         return None
 
     def after_tools(self, agent: Agent, calls: Sequence[Call]) -> str | None:
