@@ -42,7 +42,7 @@ def frame(name: str) -> str:
 INBOX, MESSAGE = frame("inbox"), frame("message")
 BACKGROUND_RESULTS, AUTO_CLAIMED = frame("background-results"), frame("auto-claimed")
 REMINDER, IDENTITY, WORKTREE = frame("reminder"), frame("identity"), frame("worktree")
-TODO, TASKS, SKILL = frame("todo"), frame("tasks"), frame("skill")
+TODO_LIST, TASKS, SKILL = frame("todo"), frame("tasks"), frame("skill")
 SUMMARY, SUMMARY_SO_FAR = frame("summary"), frame("summary-so-far")
 REQUEST, EARLIER = frame("request"), frame("earlier")
 CONVERSATION, GOAL, BACKGROUND = frame("conversation"), frame("goal"), frame("background")

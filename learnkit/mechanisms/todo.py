@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
-from learnkit.core.frames import REMINDER, TODO, defused
+from learnkit.core.frames import REMINDER, TODO_LIST, defused
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
@@ -115,7 +115,7 @@ class Todo(Mechanism):
 
     def carry(self, agent: Agent) -> str | None:
         """The list, as long as something on it is open."""
-        return f"<{TODO}>\n{defused(self.render())}\n</{TODO}>" if self.open else None
+        return f"<{TODO_LIST}>\n{defused(self.render())}\n</{TODO_LIST}>" if self.open else None
 
     def render(self) -> str:
         """The list as the model reads it."""
