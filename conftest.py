@@ -18,7 +18,6 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
-import conformity
 import executed
 import nbval.kernel
 import netblock
@@ -81,8 +80,6 @@ def pytest_configure(config: pytest.Config) -> None:
     if seed := os.environ.get(overtaken.SWITCH):
         overtaken.begin(seed)
 
-    conformity.watch()
-
     nbval.kernel.KernelManager = SocketFileKernelManager
 
 
@@ -132,14 +129,6 @@ class SocketFileKernelManager(KernelManager):
         name = f"k{os.getpid()}-{next(self._numbers)}.json"
         connection_file = str(Path(os.environ["JUPYTER_RUNTIME_DIR"]) / name)
         super().__init__(transport="ipc", connection_file=connection_file, **kwargs)
-
-
-@pytest.fixture(autouse=True)
-def what_is_logged_is_what_is_declared() -> Iterator[None]:
-    """Every event that the package itself appends has the fields that the vocabulary declares."""
-    conformity.found.clear()
-    yield
-    assert not conformity.found, "\n".join(conformity.found)
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ _PUBLIC = {
     "clients.server": "MessagesServer",
     "core.agent": "Agent Outcome",
     "core.catalog": "Price",
-    "core.event_types": "event",
-    "core.events": "Event EventLog",
+    "events.declaration": "event",
+    "events.log": "Event EventLog",
     "core.interface": "Call Result",
     "core.mechanism": "Mechanism",
     "core.token_count": "estimate_tokens",
@@ -77,9 +77,6 @@ if TYPE_CHECKING:
     from learnkit.core.agent import Agent as Agent
     from learnkit.core.agent import Outcome as Outcome
     from learnkit.core.catalog import Price as Price
-    from learnkit.core.event_types import event as event
-    from learnkit.core.events import Event as Event
-    from learnkit.core.events import EventLog as EventLog
     from learnkit.core.interface import Call as Call
     from learnkit.core.interface import Result as Result
     from learnkit.core.mechanism import Mechanism as Mechanism
@@ -93,6 +90,9 @@ if TYPE_CHECKING:
     from learnkit.errors import LearnkitError as LearnkitError
     from learnkit.errors import ToolError as ToolError
     from learnkit.errors import UsageError as UsageError
+    from learnkit.events.declaration import event as event
+    from learnkit.events.log import Event as Event
+    from learnkit.events.log import EventLog as EventLog
     from learnkit.harness import full_agent as full_agent
     from learnkit.mechanisms.autonomy.lead import Autonomy as Autonomy
     from learnkit.mechanisms.background import Background as Background

@@ -192,7 +192,7 @@ lost = []
 overtaken._sleep = lambda seconds: lost.append(seconds)
 overtaken.begin("1")
 
-from learnkit.core.events import EventLog
+from learnkit.events.log import EventLog
 
 def wake():
     with condition:

@@ -22,8 +22,8 @@ from learnkit.clients.scripted import (
     ScriptEnded,
     Source,
 )
-from learnkit.core.events import Event
 from learnkit.errors import UsageError
+from learnkit.events.log import Event
 
 _FAILED = "model.failed"
 

@@ -17,7 +17,7 @@ import httpx2
 
 from learnkit.clients.scripted import Failure, Reply, Request, Script, Scripted, Source
 from learnkit.clients.transport import OfflineTransport
-from learnkit.core.events import LANE
+from learnkit.events.log import LANE
 from learnkit.runtime.clock import Signal, SystemClock
 
 #: A request may say here which agent asks, for scripts by lane. Without it the lane is ``lead``.

@@ -22,8 +22,8 @@ from learnkit.clients.contract.rules import Refusal, check
 from learnkit.clients.contract.thinking import sign_reply
 from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.clients.scripted import Block, Failure, Reply, Source, raised_at_once
-from learnkit.core.events import LANE
 from learnkit.core.token_count import estimate_tokens
+from learnkit.events.log import LANE
 from learnkit.runtime.clock import Clock
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from learnkit.core.catalog import DEFAULT_MODEL, PRICES, Price
 from learnkit.core.content import Block, check_prompt, clean, note, spoken
-from learnkit.core.events import Event, EventLog
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.request import (
     ask,
@@ -29,6 +28,8 @@ from learnkit.core.toolbox import Toolbox
 from learnkit.core.tools import Tool
 from learnkit.core.usage import Usage
 from learnkit.errors import UsageError
+from learnkit.events.log import Event, EventLog
+from learnkit.events.loop import MessageAdded, MessagesRewritten, RunEnded, RunStarted
 from learnkit.runtime.clock import Clock, Signal, SystemClock
 from learnkit.runtime.interrupts import holdable, unbroken, uninterrupted
 
@@ -342,19 +343,20 @@ class Agent:
             self._logged = len(self._messages)
             for message in self._messages:
                 self._know_calls(message)
-            self.emit("messages.rewritten", messages=self._messages, why=why)
+            self.emit(MessagesRewritten(messages=tuple(self._messages), why=why))
 
-    def emit(self, type: str, **data: Any) -> Event:
+    def emit(self, event: object, /, **data: Any) -> Event:
         """Append an event in this agent's lane, at the clock's time.
 
         Args:
-            type: what happened, such as ``todo.updated``.
-            data: details; must be JSON-ready.
+            event: an object of a class that :func:`learnkit.event` has declared; or the name of a
+                type such as ``note.taken``.
+            data: details, for the name of a type; must be JSON-ready.
 
         Raises:
-            UsageError: if the details cannot be written as JSON.
+            UsageError: if the details cannot be written as JSON, or the object is no event.
         """
-        return self.events.add(type, data, self.name, self.clock.time())
+        return self.events.add(event, data, self.name, self.clock.time())
 
     def request(self) -> dict[str, Any]:
         """Return the next request, as it will be sent: what the model sees, and nothing else."""
@@ -387,23 +389,18 @@ class Agent:
         self.turns, self._text = 0, ""
         with uninterrupted():
             self._began, self._open = len(self.events), True
-            self.emit(
-                "run.started",
-                prompt=prompt,
-                system=self.system,
-                tools=self.specs,
-                model=self.model,
-            )
+            tools = tuple(self.specs)
+            self.emit(RunStarted(prompt=prompt, system=self.system, tools=tools, model=self.model))
         if prompt is not None:
             self._append("user", clean(prompt) if isinstance(prompt, str) else prompt)
 
-    def _append(self, role: str, content: str | list[Block], **marks: bool) -> None:
+    def _append(self, role: str, content: str | list[Block], *, injected: bool = False) -> None:
         with uninterrupted():
             self._log_new()
             self._messages.append({"role": role, "content": content})
-            self._log_new(**marks)
+            self._log_new(injected=injected)
 
-    def _log_new(self, **marks: bool) -> None:
+    def _log_new(self, *, injected: bool = False) -> None:
         """Log the messages that were added since, by us or by hand."""
         if self._logged > len(self._messages):  # some were removed by hand
             self.rewrite(self._messages, "edited")
@@ -413,7 +410,7 @@ class Agent:
             with uninterrupted():
                 self._logged += 1  # also if a listener raises: the event is in the log by then
                 try:
-                    self.emit("message.added", index=index, message=message, **marks)
+                    self.emit(MessageAdded(index=index, message=message, injected=injected))
                 except UsageError:
                     self._logged = index  # it can be neither logged nor sent before it is corrected
                     raise
@@ -456,7 +453,7 @@ class Agent:
         usage = Usage.of(self.events[self._began :], self.name, self.prices)
         with uninterrupted():
             self.outcome, self._open = Outcome(self._text, reason, self.turns, usage), False
-            self.emit("run.ended", reason=reason, text=self._text, turns=self.turns)
+            self.emit(RunEnded(reason=reason, text=self._text, turns=self.turns))
         return self.outcome
 
     def _rearm(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from learnkit.core.content import Block
-from learnkit.core.events import Event, EventLog
+from learnkit.events.log import Event, EventLog
 from learnkit.runtime.clock import Clock, Signal
 
 if TYPE_CHECKING:
@@ -102,12 +102,13 @@ class AgentLike(Protocol):
         """The client without retries of its own."""
         ...
 
-    def emit(self, type: str, **data: Any) -> Event:
+    def emit(self, event: object, /, **data: Any) -> Event:
         """Append an event in the agent's lane, at the clock's time.
 
         Args:
-            type: what happened, such as ``todo.updated``.
-            data: details; must be JSON-ready.
+            event: an object of a class that :func:`learnkit.event` has declared; or the name of a
+                type such as ``note.taken``.
+            data: details, for the name of a type; must be JSON-ready.
         """
         ...
 

@@ -56,17 +56,18 @@ class Mechanism:
             raise UsageError(f"this {name} serves no agent yet; make one: Agent(client, [it])")
         return self._agent
 
-    def emit(self, type: str, **data: Any) -> None:
+    def emit(self, event: object, /, **data: Any) -> None:
         """Log an event in the lane of the agent that it serves; nothing when it serves none yet.
 
         So a tool can be tried out by hand, before there is an agent.
 
         Args:
-            type: what happened, such as ``todo.updated``.
-            data: details; must be JSON-ready.
+            event: an object of a class that :func:`learnkit.event` has declared; or the name of a
+                type such as ``note.taken``.
+            data: details, for the name of a type; must be JSON-ready.
         """
         if self._agent is not None:
-            self._agent.emit(type, **data)
+            self._agent.emit(event, **data)
 
     @property
     def tools(self) -> Sequence[Tool]:

@@ -19,10 +19,20 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.content import Block, repaired, sendable
-from learnkit.core.events import LANE, PURPOSE
 from learnkit.core.interface import AgentLike
 from learnkit.core.stream import Assembly
 from learnkit.errors import Halted, UsageError
+from learnkit.events.declaration import part
+from learnkit.events.log import LANE, PURPOSE
+from learnkit.events.loop import (
+    ModelFailed,
+    ModelPaused,
+    ModelReplied,
+    ModelRequested,
+    ModelRetried,
+    ReplyRepaired,
+    UsageData,
+)
 
 if TYPE_CHECKING:
     import anthropic
@@ -159,33 +169,34 @@ def ask(agent: AgentLike) -> tuple[str, list[Block]]:
     ``reply.repaired`` if the reply was not in order; then ``model.replied``, ``model.failed`` or
     ``model.paused``.
     """
-    agent.emit("model.requested", turn=agent.turns, messages=len(agent.messages))
+    agent.emit(ModelRequested(turn=agent.turns, messages=len(agent.messages)))
     began = agent.clock.time()
     lane = LANE.set(agent.name)
     try:
         reply = sent_until_answered(agent, body_of(agent))
     except Stopped as stopped:
-        agent.emit("model.failed", turn=agent.turns, **described(stopped))
+        agent.emit(ModelFailed(turn=agent.turns, **described(stopped)))
         return "cancelled", []
     except Halted as halted:
-        agent.emit("model.paused", turn=agent.turns, waits=halted.lane)
+        agent.emit(ModelPaused(turn=agent.turns, waits=halted.lane))
         raise
     except Exception as error:
-        agent.emit("model.failed", turn=agent.turns, **described(error))
+        agent.emit(ModelFailed(turn=agent.turns, **described(error)))
         raise
     finally:
         LANE.reset(lane)
     content, problems = repaired(reply["content"], agent.call_ids, agent.clock.new_id)
     if problems:
-        agent.emit("reply.repaired", turn=agent.turns, problems=problems)
+        agent.emit(ReplyRepaired(turn=agent.turns, problems=tuple(problems)))
     reason = reply.get("stop_reason")
     agent.emit(
-        "model.replied",
-        turn=agent.turns,
-        stop_reason=reason,
-        usage=reply["usage"],
-        model=reply.get("model"),
-        seconds=agent.clock.time() - began,
+        ModelReplied(
+            turn=agent.turns,
+            stop_reason=reason,
+            usage=part(UsageData, reply["usage"]),
+            model=reply.get("model"),
+            seconds=agent.clock.time() - began,
+        )
     )
     return reason or "end_turn", sendable(content)
 
@@ -200,7 +211,7 @@ def sent_until_answered(agent: AgentLike, body: dict[str, Any]) -> dict[str, Any
             seconds = _wait(agent, error, number, usual)
             if seconds is None:
                 raise
-            agent.emit("model.retried", turn=agent.turns, seconds=seconds, **described(error))
+            agent.emit(ModelRetried(turn=agent.turns, seconds=seconds, **described(error)))
             if agent.clock.sleep(seconds, agent.stop):
                 raise Stopped("the run was stopped while it waited for the API") from error
     raise AssertionError("the last try returns or raises")

@@ -15,6 +15,7 @@ from learnkit.core.content import Block, note, result_content
 from learnkit.core.interface import AgentLike, Call, Result
 from learnkit.core.transcript import texts
 from learnkit.errors import ArgumentsError, ToolError, described, text_of
+from learnkit.events.loop import How, ToolEnded, ToolStarted
 from learnkit.runtime.clock import Unwind
 from learnkit.runtime.interrupts import uninterrupted
 
@@ -47,7 +48,7 @@ class Batch:
         for group in self._groups():
             allowed = []
             for call in group:
-                self._agent.emit("tool.started", id=call.id, name=call.name, input=call.input)
+                self._agent.emit(ToolStarted(id=call.id, name=call.name, input=call.input))
                 if objection := self._objection(call):
                     how, why = objection
                     self._keep(call, how, result_content(why))
@@ -92,7 +93,7 @@ class Batch:
         for _, group in itertools.groupby(enumerate(self.calls), key=key):
             yield [call for _, call in group]
 
-    def _objection(self, call: Call) -> tuple[str, str] | None:
+    def _objection(self, call: Call) -> tuple[How, str] | None:
         """Why a call cannot run, if so: a word for the log and a text for the model."""
         agent = self._agent
         if self._cut:
@@ -131,6 +132,7 @@ class Batch:
 
     def _run_one(self, call: Call) -> None:
         agent = self._agent
+        how: How
         began = self._begun[call.id] = agent.clock.time()
         if agent.stop.is_set():
             how, content = "cancelled", result_content("Cancelled before it ran.")
@@ -148,27 +150,28 @@ class Batch:
                 how, content = "raised", result_content(described(error))
         self._keep(call, how, content, seconds=agent.clock.time() - began)
 
-    def _keep(self, call: Call, how: str, content: str | list[Block], seconds: float = 0.0) -> None:
+    def _keep(self, call: Call, how: How, content: str | list[Block], seconds: float = 0.0) -> None:
         """Store and log the one result of a call."""
         with uninterrupted():
             if self._store(call, how, content):
                 self._ends[call.id] = Result(content, how != "ran", how, seconds)
                 self._log_end(call, how, content, seconds)
 
-    def _store(self, call: Call, how: str, content: str | list[Block]) -> bool:
+    def _store(self, call: Call, how: How, content: str | list[Block]) -> bool:
         """Store a result, unless the call has one: an interrupt did not wait for this one."""
         block: Block = {"type": "tool_result", "tool_use_id": call.id, "content": content}
         if how != "ran":
             block["is_error"] = True
         return self._results.setdefault(call.id, block) is block
 
-    def _log_end(self, call: Call, how: str, content: str | list[Block], seconds: float) -> None:
+    def _log_end(self, call: Call, how: How, content: str | list[Block], seconds: float) -> None:
         self._agent.emit(
-            "tool.ended",
-            id=call.id,
-            name=call.name,
-            is_error=how != "ran",
-            output=content if isinstance(content, str) else "\n".join(texts(content)),
-            seconds=seconds,
-            how=how,
+            ToolEnded(
+                id=call.id,
+                name=call.name,
+                is_error=how != "ran",
+                output=content if isinstance(content, str) else "\n".join(texts(content)),
+                seconds=seconds,
+                how=how,
+            )
         )

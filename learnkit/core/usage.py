@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from learnkit.core.catalog import PRICES, Price, price_of
-from learnkit.core.events import Event
 from learnkit.core.token_count import sent
+from learnkit.events.log import Event
 
 
 @dataclass(frozen=True, slots=True)

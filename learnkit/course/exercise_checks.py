@@ -21,7 +21,7 @@ from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from learnkit.core.text import one_line
+from learnkit.events.text import one_line
 
 if TYPE_CHECKING:
     from learnkit.course.lessons import Exercise

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.agent import Agent
-from learnkit.core.events import EventLog
 from learnkit.course import files as course_files
 from learnkit.course.display.badge import MODES, badge, filled_badge
 from learnkit.course.display.card import Card, show
@@ -35,6 +34,7 @@ from learnkit.course.progress import Progress
 from learnkit.course.questions import Questions
 from learnkit.course.scenario import Run, Workspaces, messages_view, workspace_alone
 from learnkit.errors import UsageError
+from learnkit.events.log import EventLog
 from learnkit.runtime.clock import Clock, SystemClock
 from learnkit.runtime.notebook import is_live, pace
 from learnkit.runtime.shell import LocalShell

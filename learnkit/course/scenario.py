@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.agent import Agent
-from learnkit.core.events import EventLog
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.usage import Meter
 from learnkit.course.lessons import EXAMPLE
 from learnkit.errors import UsageError
+from learnkit.events.log import EventLog
 from learnkit.runtime.clock import Clock
 from learnkit.runtime.shell import LocalShell, Shell
 from learnkit.runtime.shell_environment import REPRODUCIBLE

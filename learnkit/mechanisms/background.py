@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from learnkit.core.frames import defused
+from learnkit.core.frames import BACKGROUND_RESULTS, defused
 from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError, described
+from learnkit.events.background import End, JobDelivered, JobEnded, JobStarted
 from learnkit.runtime.clock import Signal, Worker, joined
 from learnkit.runtime.interrupts import unbroken
 from learnkit.runtime.job_wrappers import counted, slept, watched
@@ -30,7 +31,7 @@ from learnkit.runtime.workspace import Workspace
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent
 
-Status = Literal["running", "completed", "failed", "timeout", "stopped", "error"]
+Status = Literal["running", End]
 
 #: Characters of a job's output that are delivered unasked; check_background shows more.
 DELIVERED = 500
@@ -218,7 +219,7 @@ class Background(Mechanism):
             ended = [job for job in seen if job in self._due]
             self._due = [job for job in self._due if job not in ended]
         if ended:
-            self.emit("job.delivered", ids=[job.id for job in ended], by="check")
+            self.emit(JobDelivered(ids=tuple(job.id for job in ended), by="check"))
         return "\n\n".join(shown) or "No command has been started in the background."
 
     def _find(self, id: str) -> Job:
@@ -233,17 +234,18 @@ class Background(Mechanism):
         agent = self.agent
         clock, stop = agent.clock, _AnyOf(agent.stop, job.stop)
         began = clock.time()
-        status: Status = "error"
+        status: End = "error"
 
         def started() -> None:
             with self._lock:
                 self._jobs[job.id] = job
             agent.emit(
-                "job.started",
-                id=job.id,
-                command=job.command,
-                limit=self.limit,
-                counted=isinstance(clock, VirtualClock),
+                JobStarted(
+                    id=job.id,
+                    command=job.command,
+                    limit=self.limit,
+                    counted=isinstance(clock, VirtualClock),
+                )
             )
             job.begun.set()
 
@@ -273,18 +275,19 @@ class Background(Mechanism):
         folder = self.workspace.root
         return self.shell.run(self.workspace.unmasked(command), folder, self.limit, stop, started)
 
-    def _end(self, job: Job, status: Status) -> None:
+    def _end(self, job: Job, status: End) -> None:
         """Log the end, and only then show the result: it is not delivered before it is logged."""
         try:
             if job.begun.is_set():
                 output, _ = head_and_tail([job.output], DELIVERED)
                 self.emit(
-                    "job.ended",
-                    id=job.id,
-                    status=status,
-                    code=job.code,
-                    seconds=job.seconds,
-                    output=output,
+                    JobEnded(
+                        id=job.id,
+                        status=status,
+                        code=job.code,
+                        seconds=job.seconds,
+                        output=output,
+                    )
                 )
         finally:
             with self._lock:
@@ -302,9 +305,9 @@ class Background(Mechanism):
             ended, self._due = self._due, []
         if not ended:
             return None
-        self.emit("job.delivered", ids=[job.id for job in ended], by=by)
+        self.emit(JobDelivered(ids=tuple(job.id for job in ended), by=by))
         texts = [defused(job.report()) for job in ended]
-        return "\n".join(["<background-results>", *texts, "</background-results>"])
+        return "\n".join([f"<{BACKGROUND_RESULTS}>", *texts, f"</{BACKGROUND_RESULTS}>"])
 
 
 class _AnyOf:
@@ -317,7 +320,7 @@ class _AnyOf:
         return any(signal.is_set() for signal in self._signals)
 
 
-def _status(result: ShellResult) -> Status:
+def _status(result: ShellResult) -> End:
     if result.timed_out:
         return "timeout"
     if result.stopped:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.errors import UsageError
+from learnkit.events.permission import PermissionDecided
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent
@@ -68,12 +69,13 @@ class Permission(Mechanism):
             if answer == "no":
                 refusal = f"the user declined this call{f' ({reason})' if reason else ''}"
         agent.emit(
-            "permission.decided",
-            id=call.id,
-            name=call.name,
-            decision=decision,
-            answer=answer,
-            reason=refusal or reason,
+            PermissionDecided(
+                id=call.id,
+                name=call.name,
+                decision=decision,
+                answer=answer,
+                reason=refusal or reason,
+            )
         )
         return None if refusal is None else f"Permission denied: {refusal}."
 

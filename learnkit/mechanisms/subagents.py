@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from learnkit.core.agent import Agent, Outcome
-from learnkit.core.frames import defused
+from learnkit.core.frames import BACKGROUND, CONVERSATION, GOAL, defused
 from learnkit.core.inherit import child_of
 from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
@@ -22,6 +22,7 @@ from learnkit.core.toolbox import Toolbox
 from learnkit.core.tools import Tool, tool
 from learnkit.core.transcript import as_text, request_of
 from learnkit.errors import ToolError, UsageError, described
+from learnkit.events.subagents import SubagentEnded, SubagentStarted
 from learnkit.mechanisms.coding import CodingTools
 
 Factory = Callable[[], Sequence[Mechanism]]
@@ -137,29 +138,42 @@ class Subagents(Mechanism):
         id = call.id if call is not None else agent.clock.new_id()
         child = self._child(f"{agent.name}.{id}", kind)
         text = self._handed_down(prompt)
-        about = {"parent": agent.name, "call": id}
         child.emit(
-            "subagent.started",
-            **about,
-            prompt=prompt,
-            description=description,
-            kind=kind,
-            inherited=estimate_tokens(text) - estimate_tokens(prompt),
+            SubagentStarted(
+                parent=agent.name,
+                call=id,
+                prompt=prompt,
+                description=description,
+                kind=kind,
+                inherited=estimate_tokens(text) - estimate_tokens(prompt),
+            )
         )
         try:
             with child:
                 outcome = child.run(text)
         except BaseException as error:
             failed = isinstance(error, Exception)
-            _emit_end(child, about, "failed" if failed else "cancelled")
+            self._log_end(child, id, "failed" if failed else "cancelled")
             if not failed:
                 raise
             raise ToolError(f"The subagent failed: {described(error)}") from error
         report = _report(outcome)
-        _emit_end(child, about, outcome.reason, estimate_tokens(report))
+        self._log_end(child, id, outcome.reason, estimate_tokens(report))
         if outcome.reason in _NO_RESULT:
             raise ToolError(report)
         return report
+
+    def _log_end(self, child: Agent, call: str, reason: str, returned: int = 0) -> None:
+        child.emit(
+            SubagentEnded(
+                parent=self.agent.name,
+                call=call,
+                reason=reason,
+                turns=child.turns,
+                tokens=estimate_tokens(child.messages),
+                returned=returned,
+            )
+        )
 
     def _child(self, lane: str, kind: Kind) -> Agent:
         agent = self.agent
@@ -191,11 +205,11 @@ class Subagents(Mechanism):
         earlier = self.agent.messages[:-1]  # the last one makes this very call
         parts = []
         if self._inherit == "everything":
-            parts.append(f"<conversation>\n{_inside(as_text(earlier))}\n</conversation>")
+            parts.append(f"<{CONVERSATION}>\n{_inside(as_text(earlier))}\n</{CONVERSATION}>")
         elif goal:
-            parts.append(f"<goal>\n{_inside(goal)}\n</goal>")
+            parts.append(f"<{GOAL}>\n{_inside(goal)}\n</{GOAL}>")
         if self._inherit == "background" and (found := _background(earlier, prompt, goal)):
-            parts.append(f"<background>\n{_inside(found)}\n</background>")
+            parts.append(f"<{BACKGROUND}>\n{_inside(found)}\n</{BACKGROUND}>")
         return "\n\n".join([*parts, prompt])
 
 
@@ -213,19 +227,7 @@ def _like(agent: AgentLike) -> list[Mechanism]:
 
 def _inside(text: str) -> str:
     """A text that ends none of the frames in which a child inherits."""
-    return defused(text, ["conversation", "goal", "background"])
-
-
-def _emit_end(child: Agent, about: dict[str, Any], reason: str, returned: int = 0) -> None:
-    tokens = estimate_tokens(child.messages)
-    child.emit(
-        "subagent.ended",
-        **about,
-        reason=reason,
-        turns=child.turns,
-        tokens=tokens,
-        returned=returned,
-    )
+    return defused(text, [CONVERSATION, GOAL, BACKGROUND])
 
 
 def _report(outcome: Outcome) -> str:

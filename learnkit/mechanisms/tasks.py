@@ -15,16 +15,31 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.rules import may_change
 from learnkit.backends.task import Status, Task
+from learnkit.core.frames import TASKS
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.readiness import is_ready, open_blockers
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError
+from learnkit.events.declaration import part
+from learnkit.events.tasks import (
+    BoardOpened,
+    TaskCompleted,
+    TaskCreated,
+    TaskData,
+    TaskDeleted,
+    TaskEvent,
+    TaskFailed,
+    TaskRefused,
+    TaskReturned,
+    TaskStarted,
+    TaskUpdated,
+)
 
 if TYPE_CHECKING:
     from learnkit.backends.interface import BoardBackend
     from learnkit.core.agent import Agent
-    from learnkit.core.events import Event, EventLog
     from learnkit.core.interface import AgentLike
+    from learnkit.events.log import Event, EventLog
 
 __all__ = ["TaskBoard", "Tasks", "clicks", "log_news", "render"]
 
@@ -60,7 +75,7 @@ class Tasks(Mechanism):
         """That there is a board, as long as something on it is open."""
         left = sum(task.status != "completed" for task in self.board.tasks())
         return (
-            f"<tasks>Open tasks on the board: {left}. Call task_list to see them.</tasks>"
+            f"<{TASKS}>Open tasks on the board: {left}. Call task_list to see them.</{TASKS}>"
             if left
             else None
         )
@@ -165,7 +180,7 @@ class Tasks(Mechanism):
             try:
                 return act()
             except ToolError as error:
-                self.emit("task.refused", tool=name, problem=str(error))
+                self.emit(TaskRefused(tool=name, problem=str(error)))
                 raise
 
 
@@ -182,7 +197,7 @@ def clicks(board: BoardBackend, events: EventLog) -> Callable[[dict[str, Any]], 
             try:
                 board.update(int(intent.get("complete", 0)), "completed")
             except (ToolError, ValueError) as error:
-                person.emit("task.refused", tool="click", problem=str(error))
+                person.emit(TaskRefused(tool="click", problem=str(error)))
 
     return clicked
 
@@ -201,7 +216,7 @@ class Logs(Protocol):
     def events(self) -> EventLog:
         """The log that it writes to."""
 
-    def emit(self, type: str, **data: Any) -> Event:
+    def emit(self, event: object, /) -> Event:
         """Append an event in its own lane."""
 
 
@@ -215,10 +230,10 @@ class Person:
 
     events: EventLog
 
-    def emit(self, type: str, **data: Any) -> Event:
+    def emit(self, event: object, /) -> Event:
         """Append an event in the lane ``person``."""
         now = self.events[-1].time if len(self.events) else 0.0
-        return self.events.append(type, lane="person", time=now, **data)
+        return self.events.append(event, lane="person", time=now)
 
 
 def log_board(board: BoardBackend, by: Logs) -> None:
@@ -231,7 +246,7 @@ def log_board(board: BoardBackend, by: Logs) -> None:
         board.open()
         log_news(board, by)
         if tasks := board.tasks():
-            by.emit("board.opened", tasks=[task.to_json() for task in tasks])
+            by.emit(BoardOpened(tasks=tuple(map(_data, tasks))))
 
 
 @contextmanager
@@ -247,11 +262,11 @@ def logged(board: BoardBackend, by: Logs) -> Iterator[None]:
 def log_news(board: BoardBackend, by: Logs) -> None:
     """Log every change of a board that was not logged yet."""
     with by.events.ordered(), ExitStack() as stack:  # all of them, also when a listener fails
-        for type, data in reversed(list(_news(board))):
-            stack.callback(by.emit, type, **data)
+        for event in reversed(list(_news(board))):
+            stack.callback(by.emit, event)
 
 
-def _news(board: BoardBackend) -> Iterator[tuple[str, dict[str, Any]]]:
+def _news(board: BoardBackend) -> Iterator[TaskEvent]:
     """The events for what has changed."""
     changes = board.news()
     if not changes:
@@ -259,23 +274,30 @@ def _news(board: BoardBackend) -> Iterator[tuple[str, dict[str, Any]]]:
     now = {task.id: task for task in board.tasks()}
     for old, new in changes:
         if new is None:
-            yield "task.deleted", {"task": old.to_json() if old else {}}
+            if old is not None:
+                yield TaskDeleted(task=_data(old))
             continue
-        type, more = "task.updated", {}
+        happened: type[TaskEvent] = TaskUpdated
         if old is None:  # it may have been begun before it was first seen here
-            yield "task.created", {"task": new.to_json()}
+            yield TaskCreated(task=_data(new))
             if new.status not in _EVENTS:
                 continue
-            type = _EVENTS[new.status]
+            happened = _EVENTS[new.status]
         elif new.status != old.status:
             returned = (old.status, new.status) == ("in_progress", "pending")
-            type = "task.returned" if returned else _EVENTS.get(new.status, type)
-        if type == "task.completed":
-            more = {"freed": [id for id in new.blocks if id in now and is_ready(now[id], now)]}
-        yield type, {"task": new.to_json(), **more}
+            happened = TaskReturned if returned else _EVENTS.get(new.status, happened)
+        if happened is TaskCompleted:
+            freed = tuple(id for id in new.blocks if id in now and is_ready(now[id], now))
+            yield TaskCompleted(task=_data(new), freed=freed)
+        else:
+            yield happened(task=_data(new))
 
 
-_EVENTS = {"in_progress": "task.started", "completed": "task.completed", "failed": "task.failed"}
+_EVENTS = {"in_progress": TaskStarted, "completed": TaskCompleted, "failed": TaskFailed}
+
+
+def _data(task: Task) -> TaskData:
+    return part(TaskData, task.to_json())
 
 
 def render(tasks: Sequence[Task]) -> str:

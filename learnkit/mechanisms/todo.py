@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
-from learnkit.core.frames import defused
+from learnkit.core.frames import REMINDER, TODO_LIST, defused
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import ToolError, UsageError
+from learnkit.events.todo import TodoItem, TodoRejected, TodoReminded, TodoUpdated
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent
@@ -106,15 +107,15 @@ class Todo(Mechanism):
             return None
         rounds, self._rounds = self._rounds, 0
         since = f"You have not updated your todo list for {rounds} rounds"
-        text = f"<reminder>{since}. Update it now.</reminder>"
+        text = f"<{REMINDER}>{since}. Update it now.</{REMINDER}>"
         if self.show_list:
             text += f"\n{defused(self.render())}"
-        agent.emit("todo.reminded", rounds=rounds, text=text)
+        agent.emit(TodoReminded(rounds=rounds, text=text))
         return text
 
     def carry(self, agent: Agent) -> str | None:
         """The list, as long as something on it is open."""
-        return f"<todo>\n{defused(self.render())}\n</todo>" if self.open else None
+        return f"<{TODO_LIST}>\n{defused(self.render())}\n</{TODO_LIST}>" if self.open else None
 
     def render(self) -> str:
         """The list as the model reads it."""
@@ -180,23 +181,19 @@ class Todo(Mechanism):
         known = ", ".join(item["id"] for item in self._items) or "none"
         raise self._rejected(f"there is no item {id!r}; the ids are: {known}")
 
-    def _replace(self, items: Sequence[Item]) -> str:
+    def _replace(self, new: Sequence[Item]) -> str:
         """Put a new list in place of the old one, if it holds what a list must."""
-        if problem := _problem(items):
+        if problem := _problem(new):
             raise self._rejected(problem)
-        self._items = [_tidy(item) for item in items]
+        self._items = [_tidy(item) for item in new]
         done, total = len(self._items) - len(self.open), len(self._items)
-        self.emit(
-            "todo.updated",
-            items=self._items,
-            done=done,
-            total=total,
-            remind_after=self.remind_after,
-        )
+        items = tuple(TodoItem(**item) for item in self._items)
+        remind_after = self.remind_after
+        self.emit(TodoUpdated(items=items, done=done, total=total, remind_after=remind_after))
         return self.render()
 
     def _rejected(self, problem: str) -> ToolError:
-        self.emit("todo.rejected", problem=problem)
+        self.emit(TodoRejected(problem=problem))
         return ToolError(f"{problem}. The list is unchanged.")
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from learnkit.core.text import clean, one_line
 from learnkit.errors import text_of
+from learnkit.events.text import clean, one_line
 
 #: Why a request is sent again later, by its status.
 WAITED_FOR = {

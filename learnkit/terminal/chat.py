@@ -17,8 +17,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from learnkit.core.text import clean, count, one_line
 from learnkit.errors import LearnkitError
+from learnkit.events.text import clean, count, one_line
 from learnkit.runtime.clock import stopped_by
 from learnkit.terminal.api_error import sentence
 from learnkit.terminal.commands import COMMANDS, answer, parsed

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from learnkit import __version__
-from learnkit.core.text import clean
 from learnkit.course import files as course_files
 from learnkit.errors import LearnkitError, UsageError, lab_extra
+from learnkit.events.text import clean
 from learnkit.runtime import atomic_write
 
 if TYPE_CHECKING:

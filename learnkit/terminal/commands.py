@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from learnkit.core.text import arguments, clean, count
 from learnkit.errors import LearnkitError, UsageError
+from learnkit.events.text import arguments, clean, count
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent
-    from learnkit.core.events import Event
     from learnkit.core.mechanism import Mechanism
+    from learnkit.events.log import Event
 
 M = TypeVar("M", bound="Mechanism")
 

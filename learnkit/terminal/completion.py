@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from learnkit.core.text import clean
+from learnkit.events.text import clean
 
 #: How many paths are offered at most.
 OFFERED = 100

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from learnkit.core.text import clean
+from learnkit.events.text import clean
 from learnkit.terminal.chat import be_silent
 from learnkit.terminal.output import Output
 from learnkit.terminal.permission import Consent

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from learnkit.core.events import Event
-from learnkit.core.text import arguments, clean, count, one_line
+from learnkit.events.log import Event
+from learnkit.events.text import arguments, clean, count, one_line
 from learnkit.terminal.api_error import waiting
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from learnkit.core.interface import AgentLike, Call
-from learnkit.core.text import arguments, clean, count
 from learnkit.errors import ToolError
+from learnkit.events.text import arguments, clean, count
 from learnkit.mechanisms.coding import CodingTools
 from learnkit.mechanisms.permission import Permission
 

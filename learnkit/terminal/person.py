@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from learnkit.clients.scripted import Reply, Request, ScriptEnded, reply, use
-from learnkit.core.text import clean
 from learnkit.errors import UsageError
+from learnkit.events.text import clean
 
 HELP = (
     "Answer with a text, or call a tool: its name, then its argument (bash ls) or its arguments as "

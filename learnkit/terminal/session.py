@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from learnkit.core.events import EventLog
 from learnkit.course import files as course_files
+from learnkit.events.log import EventLog
 from learnkit.terminal.replay import PLAYED, Playback, check
 
 if TYPE_CHECKING:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from learnkit.core.events import Event
 from learnkit.core.readiness import is_ready, open_blockers
-from learnkit.core.text import count
-from learnkit.core.vocabulary import BoardOpened, TaskData, TaskDeleted, TaskEvent, read
+from learnkit.events.log import Event
+from learnkit.events.tasks import BoardOpened, TaskData, TaskDeleted, TaskEvent
+from learnkit.events.text import count
+from learnkit.events.vocabulary import read
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.time_axis import duration

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
-from learnkit.core.events import Event, EventLog
-from learnkit.core.sentences import ended
-from learnkit.core.text import count, listed, one_line, quoted
+from learnkit.events.log import Event, EventLog
+from learnkit.events.sentences import ended
+from learnkit.events.text import count, listed, one_line, quoted
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.array import Array, MessageCard, grow
 from learnkit.views.drawing.base import Diagram

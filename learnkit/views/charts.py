@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from learnkit.core.events import Event
 from learnkit.core.token_count import sent
 from learnkit.errors import UsageError
+from learnkit.events.log import Event
 from learnkit.runtime.notebook import is_live
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.display import Canvas

@@ -13,12 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from learnkit.core.events import Event
 from learnkit.core.frames import defused
-from learnkit.core.text import arguments, blocks_of, content_text, count, listed, one_line
 from learnkit.core.token_count import estimate_tokens
 from learnkit.core.transcript import texts
-from learnkit.core.vocabulary import MessageAdded, MessagesRewritten, RunStarted, read
+from learnkit.events.log import Event
+from learnkit.events.loop import MessageAdded, MessagesRewritten, RunStarted
+from learnkit.events.text import arguments, blocks_of, content_text, count, listed, one_line
+from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas

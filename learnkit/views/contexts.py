@@ -11,18 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from learnkit.core.events import Event
-from learnkit.core.text import blocks_of, clean, content_text, count, one_line
 from learnkit.core.token_count import estimate_tokens
-from learnkit.core.vocabulary import (
-    MessageAdded,
-    MessagesRewritten,
-    RunEnded,
-    RunStarted,
-    SubagentEnded,
-    SubagentStarted,
-    read,
-)
+from learnkit.events.log import Event
+from learnkit.events.loop import MessageAdded, MessagesRewritten, RunEnded, RunStarted
+from learnkit.events.subagents import SubagentEnded, SubagentStarted
+from learnkit.events.text import blocks_of, clean, content_text, count, one_line
+from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from learnkit.core.events import Event
-from learnkit.core.text import arguments, count, listed, one_line
-from learnkit.core.vocabulary import RunStarted, ToolEnded, ToolStarted, read
+from learnkit.events.log import Event
+from learnkit.events.loop import RunStarted, ToolEnded, ToolStarted
+from learnkit.events.text import arguments, count, listed, one_line
+from learnkit.events.vocabulary import read
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, fitting, wrapped

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from learnkit.core.events import Event
-from learnkit.core.sentences import ended
-from learnkit.core.text import clean, count, listed, one_line, quoted
+from learnkit.events.log import Event
+from learnkit.events.sentences import ended
+from learnkit.events.text import clean, count, listed, one_line, quoted
 from learnkit.views.drawing import blocks, display, static, theme
 from learnkit.views.drawing.array import Array, MessageCard, Request, grow
 from learnkit.views.drawing.base import View, css_beside

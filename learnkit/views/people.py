@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from learnkit.core.events import Event
-from learnkit.core.vocabulary import (
-    MailData,
-    MailRead,
-    MailSent,
-    RunEnded,
-    RunStarted,
-    TaskData,
-    TaskEvent,
-    TeamJoined,
-    TeamLost,
-    TeamSpawned,
-    TeamStatus,
-    read,
-)
+from learnkit.events.log import Event
+from learnkit.events.loop import RunEnded, RunStarted
+from learnkit.events.mail import MailData, MailRead, MailSent
+from learnkit.events.tasks import TaskData, TaskEvent
+from learnkit.events.teams import TeamJoined, TeamLost, TeamSpawned, TeamStatus
+from learnkit.events.vocabulary import read
 from learnkit.views.drawing import theme
 from learnkit.views.words import describe
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from learnkit.core import vocabulary
-from learnkit.core.events import Event
-from learnkit.core.sentences import ended
-from learnkit.core.text import count, one_line, quoted
+from learnkit.events.log import Event
+from learnkit.events.protocols import RequestData, RequestEvent, RequestOpened, RequestRefused
+from learnkit.events.sentences import ended
+from learnkit.events.text import count, one_line, quoted
+from learnkit.events.vocabulary import read
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
@@ -47,7 +48,7 @@ _LINE, _HEAD, _STATE = 16, 26, 24
 class RequestCard:
     """A request, when it was asked, and when it was answered or expired, in seconds."""
 
-    request: vocabulary.RequestData
+    request: RequestData
     asked: float
     answered: float | None = None
 
@@ -100,12 +101,12 @@ class Protocol(Diagram[State]):
         people = folk.grown(state.people, event)
         if people.keys() != state.people.keys():  # what else becomes of them isn't shown here
             state = replace(state, people=people)
-        match vocabulary.read(event):
-            case vocabulary.RequestRefused(problem=problem):
+        match read(event):
+            case RequestRefused(problem=problem):
                 return replace(state, refused=(*state.refused, problem))
-            case vocabulary.RequestEvent(request=request) as happened:
+            case RequestEvent(request=request) as happened:
                 old = state.requests.get(request.id)
-                waits = isinstance(happened, vocabulary.RequestOpened)
+                waits = isinstance(happened, RequestOpened)
                 times = old.asked if old else event.time, None if waits else event.time
                 card = RequestCard(request, *times)
                 return replace(state, requests={**state.requests, request.id: card})

@@ -10,10 +10,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from learnkit.core.events import Event
-from learnkit.core.text import blocks_of, count, excerpt, one_line
 from learnkit.core.token_count import estimate_tokens
 from learnkit.core.tool_form import Field, fields
+from learnkit.events.log import Event
+from learnkit.events.text import blocks_of, count, excerpt, one_line
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.array import Array, grow
 from learnkit.views.drawing.base import css_beside

@@ -13,9 +13,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from learnkit.core import vocabulary
-from learnkit.core.events import Event
-from learnkit.core.text import columns, count, listed, one_line
+from learnkit.events.log import Event
+from learnkit.events.races import RaceEnded, RaceLost, RaceRepeated, RaceStarted, RaceStep
+from learnkit.events.text import columns, count, listed, one_line
+from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, text_width, wrapped
@@ -116,45 +117,45 @@ class Schedule(Diagram[State]):
 
     def fold(self, state: State, event: Event) -> State:
         who = event.lane
-        match vocabulary.read(event):
-            case vocabulary.RaceStarted(reader=reader, writers=writers):
+        match read(event):
+            case RaceStarted(reader=reader, writers=writers):
                 return State(reader, tuple(dict.fromkeys((reader, *writers)))[:COLUMNS])
-            case vocabulary.RaceLost(text=message):
+            case RaceLost(text=message):
                 rows = state.rows
                 if rows:
                     rows = (*rows[:-1], replace(rows[-1], lost=(*rows[-1].lost, message)))
                 return replace(state, rows=rows, lost=(*state.lost, message))
-            case vocabulary.RaceRepeated(text=message):
+            case RaceRepeated(text=message):
                 rows = state.rows
                 if rows:
                     rows = (*rows[:-1], replace(rows[-1], again=(*rows[-1].again, message)))
                 again = tuple(dict.fromkeys((*state.again, message)))
                 return replace(state, rows=rows, again=again)
-            case vocabulary.RaceStep(texts=messages, content=content):
+            case RaceStep() | RaceEnded() as step:
                 ends = event.type == "race.ended"
                 middle = event.type in _MIDDLE if who == state.reader else state.open
                 number = "end" if ends else str(len(state.rows) + 1)
                 open = not ends and (middle or state.open)
-                row = Step(number, who, event.type, messages, content, open)
+                row = Step(number, who, event.type, step.texts, step.content, open)
                 people = tuple(dict.fromkeys((*state.people, who)))[:COLUMNS]
                 return replace(state, people=people, rows=(*state.rows, row), open=middle)
         return state
 
     def told(self, state: State, old: State, event: Event) -> str:
-        match vocabulary.read(event):
-            case vocabulary.RaceStarted(reader=reader, writers=writers, seed=seed):
+        match read(event):
+            case RaceStarted(reader=reader, writers=writers, seed=seed):
                 begins = "A list" if seed is None else f"Seed {seed}"
                 said = f"{begins} says who goes first: {_named((reader, *writers))}."
-            case vocabulary.RaceLost(text=message):
+            case RaceLost(text=message):
                 said = _loss(state, message)
-            case vocabulary.RaceRepeated(text=message):
+            case RaceRepeated(text=message):
                 said = f"{theme.ERROR.glyph} {state.reader} gets {one_line(message, 24)} once more."
-            case vocabulary.RaceStep(texts=messages, content=content):
+            case RaceStep() | RaceEnded() as step:
                 said = _KINDS[event.type][2].format(
                     who=event.lane,
-                    mail=_named(messages),
+                    mail=_named(step.texts),
                     said=_sent(state),
-                    file=f"In the file: {_named(content)}",
+                    file=f"In the file: {_named(step.content)}",
                     middle=f", while {state.reader} is in the middle" if state.open else "",
                 )
             case _:

@@ -7,16 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from learnkit.core.events import Event
-from learnkit.core.text import count
-from learnkit.core.vocabulary import (
-    MessageAdded,
-    ModelRequested,
-    SkillLoaded,
-    SkillRead,
-    SkillsListed,
-    read,
-)
+from learnkit.events.log import Event
+from learnkit.events.loop import MessageAdded, ModelRequested
+from learnkit.events.skills import SkillLoaded, SkillRead, SkillsListed
+from learnkit.events.text import count
+from learnkit.events.vocabulary import read
 from learnkit.views.drawing import theme
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from learnkit.core.events import Event
-from learnkit.core.text import clean, count, one_line
-from learnkit.core.vocabulary import ModelRequested, read
+from learnkit.events.log import Event
+from learnkit.events.loop import ModelRequested
+from learnkit.events.text import clean, count, one_line
+from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
-from learnkit.core.events import Event
-from learnkit.core.sentences import ended
-from learnkit.core.text import listed, one_line
-from learnkit.core.vocabulary import BoardOpened, TaskEvent, TaskRefused, TaskUpdated, read
+from learnkit.events.log import Event
+from learnkit.events.sentences import ended
+from learnkit.events.tasks import BoardOpened, TaskEvent, TaskRefused, TaskUpdated
+from learnkit.events.text import listed, one_line
+from learnkit.events.vocabulary import read
 from learnkit.views.board import (
     TASK,
     Board,

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from learnkit.core.events import Event
-from learnkit.core.sentences import ended
-from learnkit.core.text import listed, one_line
-from learnkit.core.vocabulary import MailRead, MailSent, TaskStarted, read
+from learnkit.events.log import Event
+from learnkit.events.mail import MailRead, MailSent
+from learnkit.events.sentences import ended
+from learnkit.events.tasks import TaskStarted
+from learnkit.events.text import listed, one_line
+from learnkit.events.vocabulary import read
 from learnkit.views import people as folk
 from learnkit.views.board import (
     TASK,

@@ -12,10 +12,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from learnkit.core import vocabulary
-from learnkit.core.events import Event
-from learnkit.core.sentences import ended
-from learnkit.core.text import count, listed, one_line
+from learnkit.events.background import JobDelivered, JobEnded, JobStarted
+from learnkit.events.log import Event
+from learnkit.events.loop import (
+    ModelFailed,
+    ModelReplied,
+    ModelRequested,
+    RunEnded,
+    RunStarted,
+    ToolEnded,
+    ToolStarted,
+)
+from learnkit.events.sentences import ended
+from learnkit.events.text import count, listed, one_line
+from learnkit.events.vocabulary import read
 from learnkit.views.drawing import display, static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
@@ -234,13 +244,13 @@ class Timeline(Diagram[State]):
 
     def told(self, state: State, old: State, event: Event) -> str:
         jobs = state.run.jobs
-        match vocabulary.read(event):
-            case vocabulary.JobStarted(id=id, command=command):
+        match read(event):
+            case JobStarted(id=id, command=command):
                 said = f"Job {jobs[id].number} starts in the background: {one_line(command, 80)}."
-            case vocabulary.JobEnded(id=id) if id in jobs:
+            case JobEnded(id=id) if id in jobs:
                 took = duration((jobs[id].end or 0) - jobs[id].begin)
                 said = f"Job {jobs[id].number} ends after {took}: {one_line(jobs[id].label, 80)}."
-            case vocabulary.JobDelivered(ids=ids, by=by) if names := [
+            case JobDelivered(ids=ids, by=by) if names := [
                 f"job {jobs[id].number}" for id in ids if id in jobs
             ]:
                 how = ", which was waiting for it" if by == "stop" else ""
@@ -284,27 +294,27 @@ def _grown(run: Run, event: Event) -> Run:
     lane, now = event.lane, max(event.time, run.now)
     own, jobs = run.workers.get(lane) or Worker(), run.jobs
     turns = own.of("assistant")
-    match vocabulary.read(event):
-        case vocabulary.ModelRequested():
+    match read(event):
+        case ModelRequested():
             own = replace(own, spans=(*own.spans, Span("assistant", "turn", now)))
-        case vocabulary.ModelReplied() | vocabulary.ModelFailed() as reply:
+        case ModelReplied() | ModelFailed() as reply:
             acts = getattr(reply, "stop_reason", "") == "tool_use"
             if turns and turns[-1].end is None:
                 own = own.last("turn", end=now, acts=acts)
-        case vocabulary.ToolStarted(id=id, name=name):
+        case ToolStarted(id=id, name=name):
             own = own.last("turn", calls=(*turns[-1].calls, name)) if turns else own
             own = replace(own, spans=(*own.spans, Span("call", id, now, None, (name,))))
-        case vocabulary.ToolEnded(id=id):
+        case ToolEnded(id=id):
             own = own.last(id, end=now)
-        case vocabulary.RunStarted():
+        case RunStarted():
             own = replace(own, done=False)
-        case vocabulary.RunEnded():
+        case RunEnded():
             own = replace(own, done=True)
-        case vocabulary.JobStarted(id=id, command=command, counted=counted):
+        case JobStarted(id=id, command=command, counted=counted):
             jobs = {**jobs, id: Job(len(jobs) + 1, lane, command, now, counted=counted)}
-        case vocabulary.JobEnded(id=id, status=status, output=output) if id in jobs:
+        case JobEnded(id=id, status=status, output=output) if id in jobs:
             jobs = {**jobs, id: replace(jobs[id], end=now, status=status, output=output)}
-        case vocabulary.JobDelivered(ids=ids, by=by):
+        case JobDelivered(ids=ids, by=by):
             told = {id: replace(jobs[id], told=now) for id in ids if id in jobs}
             jobs = {**jobs, **told}
             if told and by == "stop" and turns and not turns[-1].acts:

@@ -9,16 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from learnkit.core.events import Event
-from learnkit.core.text import blocks_of, count, one_line
-from learnkit.core.vocabulary import (
-    MessageAdded,
-    TodoItem,
-    TodoRejected,
-    TodoReminded,
-    TodoUpdated,
-    read,
-)
+from learnkit.events.log import Event
+from learnkit.events.loop import MessageAdded
+from learnkit.events.text import blocks_of, count, one_line
+from learnkit.events.todo import TodoItem, TodoRejected, TodoReminded, TodoUpdated
+from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, wrapped

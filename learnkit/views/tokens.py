@@ -11,20 +11,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from learnkit.core.events import Event
-from learnkit.core.text import count, listed, one_line
 from learnkit.core.token_count import estimate_tokens
-from learnkit.core.vocabulary import (
-    CompactionCleared,
-    CompactionSummarised,
-    MessageAdded,
-    MessagesRewritten,
-    ModelReplied,
-    RunEnded,
-    RunStarted,
-    TokensEstimated,
-    read,
-)
+from learnkit.events.compaction import CompactionCleared, CompactionSummarised, TokensEstimated
+from learnkit.events.log import Event
+from learnkit.events.loop import MessageAdded, MessagesRewritten, ModelReplied, RunEnded, RunStarted
+from learnkit.events.text import count, listed, one_line
+from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from learnkit.core import vocabulary
-from learnkit.core.events import Event
-from learnkit.core.sentences import ended
-from learnkit.core.text import count, listed, one_line, quoted
+from learnkit.events.log import Event
+from learnkit.events.loop import ModelPaused
+from learnkit.events.mail import MailData, MailRead, MailSent
+from learnkit.events.sentences import ended
+from learnkit.events.teams import TeamJoined, TeamLost, TeamSpawned, TeamStatus
+from learnkit.events.text import count, listed, one_line, quoted
+from learnkit.events.vocabulary import read
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
@@ -105,26 +108,26 @@ class Traffic(Diagram[State]):
             return state
         people, lines, sent = folk.grown(state.people, event), state.lines, state.sent
         at = f"{event.seq}", event.time
-        match vocabulary.read(event):
-            case vocabulary.MailSent(mail=mail):
+        match read(event):
+            case MailSent(mail=mail):
                 lines, sent = _posted(lines, event, mail), sent + 1
-            case vocabulary.MailRead(ids=ids):
+            case MailRead(ids=ids):
                 lines = tuple(
                     replace(line, unread=tuple(id for id in line.unread if id not in ids))
                     for line in lines
                 )
-            case vocabulary.TeamSpawned(name=name, role=role):
+            case TeamSpawned(name=name, role=role):
                 lead = next(iter(people), "")  # who was there first starts the others
                 lines = (*lines, TrafficLine(*at, lead, (name,), "joins", role))
-            case vocabulary.TeamJoined(name=name, role=role, where=where):
+            case TeamJoined(name=name, role=role, where=where):
                 what = f"{role} on {where}" if where else role
                 lines = (*lines, TrafficLine(*at, "", (name,), "joins", what))
-            case vocabulary.TeamStatus(name=name, status="shutdown"):
+            case TeamStatus(name=name, status="shutdown"):
                 lines = (*lines, TrafficLine(*at, "", (name,), "ends", ""))
-            case vocabulary.TeamLost(name=name, seconds=silent) if name in people:
+            case TeamLost(name=name, seconds=silent) if name in people:
                 why = f"not heard from for {duration(silent)}"
                 lines = (*lines, TrafficLine(*at, "", (name,), "lost", why))
-            case vocabulary.ModelPaused(waits=waits):
+            case ModelPaused(waits=waits):
                 return replace(state, waits=waits)
             case _:  # who works and who is idle isn't shown here
                 people = people if people.keys() != state.people.keys() else state.people
@@ -215,7 +218,7 @@ class Traffic(Diagram[State]):
 
 
 def _posted(
-    lines: tuple[TrafficLine, ...], event: Event, mail: vocabulary.MailData
+    lines: tuple[TrafficLine, ...], event: Event, mail: MailData
 ) -> tuple[TrafficLine, ...]:
     """The lines after a message; another recipient of the same broadcast joins its line."""
     text, to = mail.content, mail.to

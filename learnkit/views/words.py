@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from learnkit.core import vocabulary
-from learnkit.core.events import Event
-from learnkit.core.sentences import ended, filled
+from learnkit.events.log import Event
+from learnkit.events.sentences import ended, filled
+from learnkit.events.vocabulary import declaration, read
 
 
 def describe(event: Event) -> str:
     """Say what an event means, in one plain sentence; what cannot be read is named by its type."""
-    known, typed = vocabulary.declaration(event.type), vocabulary.read(event)
+    known, typed = declaration(event.type), read(event)
     if known is None or typed is None:
         return ended(f"{event.type}.")
     sentence = known.sentence

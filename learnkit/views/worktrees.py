@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from learnkit.core.events import Event
-from learnkit.core.sentences import ended
-from learnkit.core.text import count, listed, one_line, quoted
-from learnkit.core.vocabulary import (
+from learnkit.events.log import Event
+from learnkit.events.loop import RunStarted
+from learnkit.events.sentences import ended
+from learnkit.events.tasks import TaskDeleted
+from learnkit.events.teams import TeamSpawned
+from learnkit.events.text import count, listed, one_line, quoted
+from learnkit.events.vocabulary import read
+from learnkit.events.worktrees import (
     CommitData,
-    RunStarted,
-    TaskDeleted,
-    TeamSpawned,
     WorktreeCommits,
     WorktreeData,
     WorktreeEvent,
     WorktreeFailed,
-    read,
 )
 from learnkit.views import people as folk
 from learnkit.views.board import Board, board_after

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from learnkit.core.events import Event
+from learnkit.events.log import Event
 from learnkit.views.drawing.display import WIDE
 from learnkit.views.words import describe
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from learnkit.core.text import count
 from learnkit.errors import UsageError
+from learnkit.events.text import count
 from learnkit.runtime import atomic_write as files
 from learnkit.views.drawing.text import esc
 

@@ -23,9 +23,9 @@ from learnkit.backends.files.roster import Roster
 from learnkit.backends.files.store import Document, Journal
 from learnkit.backends.files.tracker import Tracker
 from learnkit.clients.recordings.recording import Recording
-from learnkit.core.events import EventLog
 from learnkit.course.progress import Progress
 from learnkit.errors import LearnkitError, ToolError, UsageError
+from learnkit.events.log import EventLog
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 

@@ -19,7 +19,7 @@ from playwright.sync_api import Page
 from workday import ALONE, RACING, TOGETHER, log_of, wordy
 
 import learnkit.widget
-from learnkit.core.text import clean
+from learnkit.events.text import clean
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape

@@ -19,8 +19,8 @@ from playwright.sync_api import Page, expect
 
 import learnkit as lk
 import learnkit.widget
-from learnkit.core.events import EventLog
 from learnkit.course.lessons.s03.detour import Detour
+from learnkit.events.log import EventLog
 from learnkit.views import Messages, View
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import WIDE, Canvas

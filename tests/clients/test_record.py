@@ -23,7 +23,7 @@ from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.clients.recordings.rerecord import Keeper, keeping_client
 from learnkit.clients.scripted import Failure, Reply, ScriptEnded
 from learnkit.core.catalog import MODELS
-from learnkit.core.events import LANE
+from learnkit.events.log import LANE
 
 
 @lk.tool

@@ -19,7 +19,7 @@ from learnkit.clients.recordings.recording import Recording, Turn
 from learnkit.clients.recordings.replay import HEIGHT, WIDTH, Miss, Replay, compare
 from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.core.catalog import MODELS
-from learnkit.core.events import LANE
+from learnkit.events.log import LANE
 from learnkit.runtime.secret_scan import SecretError
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import learnkit as lk
 from learnkit.clients.scripted import Failure, Reply, ScriptEnded
-from learnkit.core.events import LANE
+from learnkit.events.log import LANE
 
 TOOL = {"name": "bash", "description": "Run.", "input_schema": {"type": "object"}}
 

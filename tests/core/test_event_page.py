@@ -15,16 +15,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
-from learnkit.core import vocabulary
-from learnkit.core.event_types import Declaration, details_of
-from learnkit.core.events import VERSION
 from learnkit.course.lessons import load
+from learnkit.events import vocabulary
+from learnkit.events.declaration import Declaration, details_of
+from learnkit.events.log import VERSION
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "events.md"
 HEAD = f"""# Events
 
 A run is a log of events, and every picture is drawn from it. This page lists the types of event
-that learnkit appends. It is written from `learnkit/core/vocabulary.py`; do not edit it.
+that learnkit appends. It is written from the classes in `learnkit/events/`; do not edit it.
 
 `log.save(path)` writes version {VERSION} of the log. In Python, `vocabulary.read(event)` returns
 the typed event, with the fields below as attributes. It returns `None` for a type that is not
@@ -43,15 +43,18 @@ class MemoryStored:
     text: str = ""
 ```
 
-Views ignore types that they do not know.
+It logs one with `self.emit(MemoryStored(key="port"))`. Without a declaration,
+`self.emit("memory.stored", key="port")` logs the same. Views ignore types that they do not know.
 """
 
 
 def page() -> str:
     """The page, from the declarations of the package."""
-    ours = [one for one in vocabulary.declarations() if one.cls.__module__ == vocabulary.__name__]
+    modules = {subject.__name__ for subject in vocabulary.SUBJECTS}
+    ours = [one for one in vocabulary.declarations() if one.cls.__module__ in modules]
     parts = [HEAD]
-    for lesson, found in groupby(ours, key=lambda one: one.lesson):
+    by_lesson = sorted(ours, key=lambda one: one.lesson or "")
+    for lesson, found in groupby(by_lesson, key=lambda one: one.lesson):
         title = f"Lesson {int(lesson[1:])} · {load(lesson).title}" if lesson else "No lesson"
         parts.append(f"## {title}\n\n| type | when | fields | in a sentence |\n|---|---|---|---|")
         parts += [_row(one) for one in found]

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from learnkit.core.events import Event, EventLog
 from learnkit.errors import UsageError
+from learnkit.events.log import Event, EventLog
 
 # Any character, half surrogate pairs and line separators among them.
 TEXT = st.text(st.characters(codec=None, categories=None), max_size=20)

@@ -10,8 +10,8 @@ import pytest
 
 import learnkit as lk
 from learnkit.backends.task import Task
-from learnkit.core.events import Event
 from learnkit.core.readiness import is_ready, open_blockers
+from learnkit.events.log import Event
 from learnkit.views.board import board_after
 from learnkit.views.drawing import theme
 

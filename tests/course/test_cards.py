@@ -162,7 +162,7 @@ def test_source_of_tools_properties_modules_and_instances() -> None:
     assert "def schema" in show_source(Arguments.schema).html
     name = exercise_checks.__name__
     assert show_source(exercise_checks).text.startswith(f"{name}, {name}, ")
-    assert show_source(lk.EventLog()).text.startswith("EventLog, learnkit.core.events, ")
+    assert show_source(lk.EventLog()).text.startswith("EventLog, learnkit.events.log, ")
 
 
 def test_of_a_source_the_lines_that_matter_are_shown_and_all_of_them_are_folded() -> None:

@@ -22,7 +22,7 @@ PAGES = sorted(
 #: Modules with texts that a learner sees: panels, cards, pictures, feedback.
 MODULES = sorted(
     path
-    for pattern in ("course/**/*.py", "views/**/*.py", "widget/**/*.py", "core/vocabulary.py")
+    for pattern in ("course/**/*.py", "views/**/*.py", "widget/**/*.py", "events/*.py")
     for path in (ROOT / "learnkit").glob(pattern)
 )
 #: For each phrase, in the order of the list: texts that have it.

@@ -19,7 +19,7 @@ import learnkit as lk
 from learnkit.clients.scripted import Reply
 from learnkit.core import transcript
 from learnkit.core.catalog import MODELS
-from learnkit.core.events import PURPOSE
+from learnkit.events.log import PURPOSE
 from learnkit.mechanisms.compaction.policies import Pressure
 
 DATA = "It was 31 degrees. " * 60

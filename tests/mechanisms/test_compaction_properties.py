@@ -14,7 +14,7 @@ from profiles import examples
 
 import learnkit as lk
 from learnkit.clients.scripted import Reply
-from learnkit.core.events import LANE
+from learnkit.events.log import LANE
 from learnkit.mechanisms.compaction.edits import results, seen
 from learnkit.mechanisms.compaction.policies import Pressure
 

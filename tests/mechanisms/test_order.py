@@ -17,6 +17,7 @@ from teams import Ran, say, spawn
 
 import learnkit as lk
 from learnkit.backends.files.store import Journal
+from learnkit.events.background import JobEnded
 from learnkit.mechanisms.protocols.teammate import TeammateProtocols
 from learnkit.mechanisms.tasks import Person, clicks, log_news, logged
 from learnkit.mechanisms.teams.delivery import Delivery
@@ -175,10 +176,10 @@ def test_a_job_ends_before_its_result_is_delivered(tmp_path: Path) -> None:
     overtaking = Overtaking(lambda: seen.append(background.check_background()))
     emit = agent.emit
 
-    def slow(type: str, **data: Any) -> lk.Event:
-        if type == "job.ended":
+    def slow(event: object) -> lk.Event:
+        if isinstance(event, JobEnded):
             overtaking.after(lambda: None)()
-        return emit(type, **data)
+        return emit(event)
 
     agent.emit = slow  # type: ignore[method-assign]
     agent.run("go")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import learnkit as lk
 from learnkit.clients.scripted import Reply
-from learnkit.core.events import LANE
+from learnkit.events.log import LANE
 
 SECRET = "only the child has read this"
 

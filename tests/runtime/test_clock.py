@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from profiles import examples
 
-from learnkit.core.events import LANE
 from learnkit.errors import UsageError
+from learnkit.events.log import LANE
 from learnkit.runtime.clock import Clock, Signal, StuckError, SystemClock, Worker
 from learnkit.runtime.virtual_clock import LONGEST, VIRTUAL_START, VirtualClock
 

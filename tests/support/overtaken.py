@@ -51,7 +51,7 @@ def begin(seed: str) -> None:
     then_pause(threading.Thread, "start")
     then_pause(subprocess.Popen, "__init__")
 
-    from learnkit.core.events import EventLog
+    from learnkit.events.log import EventLog
 
     then_pause(EventLog, "append", _SELDOM)
 

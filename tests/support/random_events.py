@@ -14,9 +14,9 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from hypothesis import strategies as st
 
-from learnkit.core import vocabulary
-from learnkit.core.event_types import Declaration, Detail, details_of
-from learnkit.core.events import EventLog
+from learnkit.events import vocabulary
+from learnkit.events.declaration import Declaration, Detail, details_of
+from learnkit.events.log import EventLog
 
 Strategy = st.SearchStrategy[Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from learnkit.core.events import EventLog
+from learnkit.events.log import EventLog
 
 TOOLS = [
     {"name": name, "description": "", "input_schema": {"type": "object"}}

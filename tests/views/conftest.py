@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from workday import use
 
-from learnkit.core.events import EventLog
+from learnkit.events.log import EventLog
 
 TOOLS = [
     {"name": name, "description": "", "input_schema": {"type": "object"}}

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import learnkit as lk
-from learnkit.core.events import LANE
 from learnkit.core.token_count import estimate_tokens
+from learnkit.events.log import LANE
 from learnkit.views import Contexts
 from learnkit.views.drawing.display import NARROW, WIDE
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from learnkit.core.events import EventLog
+from learnkit.events.log import EventLog
 from learnkit.views import Dispatch
 from learnkit.views.drawing.display import NARROW, WIDE
 

@@ -27,7 +27,7 @@ from workday import (
     wordy,
 )
 
-from learnkit.core.events import EventLog
+from learnkit.events.log import EventLog
 from learnkit.views import View, charts
 from learnkit.views.drawing.base import ROWS, Diagram
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape

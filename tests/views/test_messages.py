@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from workday import use
 
-from learnkit.core.events import EventLog
 from learnkit.core.token_count import estimate_tokens
+from learnkit.events.log import EventLog
 from learnkit.views import Messages
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import WIDE

@@ -86,7 +86,7 @@ def the_static_form_is_short(view: View[Any], last: Any) -> None:
 def test_views_load_no_notebook_library_and_show_nothing_outside_of_one() -> None:
     code = """
 import sys
-from learnkit.core.events import EventLog
+from learnkit.events.log import EventLog
 from learnkit import views
 log = EventLog()
 for view in [getattr(views, name)(log) for name in views.__all__ if name != "View"]:
@@ -108,7 +108,7 @@ print(sorted(heavy & set(sys.modules)))
 def test_a_view_finds_its_player_when_it_is_first_displayed_however_it_was_imported() -> None:
     code = """
 import sys
-from learnkit.core.events import EventLog
+from learnkit.events.log import EventLog
 from learnkit.views.messages import Messages
 view = Messages(EventLog())
 view.html()

@@ -11,7 +11,7 @@ import workday
 from canvases import drawn, inside
 from static_page import Page
 
-from learnkit.core.events import EventLog
+from learnkit.events.log import EventLog
 from learnkit.views import View
 from learnkit.views.drawing import static
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape, text_width

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from canvases import drawn
 
-from learnkit.core.events import EventLog
+from learnkit.events.log import EventLog
 from learnkit.views import Skills
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas
 from learnkit.views.drawing.plot import ticks_of

@@ -11,8 +11,8 @@ from every_view import VIEWS
 from static_page import Page
 from workday import ALONE, RACING, TOGETHER
 
-from learnkit.core.events import EventLog
 from learnkit.core.token_count import estimate_tokens
+from learnkit.events.log import EventLog
 from learnkit.views import Compaction, Dispatch, Messages, Todo, View
 from learnkit.views.drawing import display, static
 from learnkit.views.drawing.base import Diagram

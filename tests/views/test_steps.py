@@ -8,8 +8,8 @@ import pytest
 from canvases import stops
 
 import learnkit as lk
-from learnkit.core.events import EventLog
 from learnkit.course.lessons.s11 import crew
+from learnkit.events.log import EventLog
 from learnkit.mechanisms.autonomy.lead import additions
 from learnkit.views import Tasks, Team, Worktrees
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from learnkit.core.events import Event
-from learnkit.core.sentences import stopped
-from learnkit.core.text import (
+from learnkit.events.log import Event
+from learnkit.events.sentences import stopped
+from learnkit.events.text import (
     arguments,
     blocks_of,
     clean,

@@ -21,7 +21,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 START = """
 import os, sys, threading
 import learnkit as lk
-from learnkit.core.events import EventLog
+from learnkit.events.log import EventLog
 Messages = lk.views.Messages
 
 def say(log, number, lane="lead"):
@@ -196,7 +196,7 @@ def test_live_grows_from_twenty_threads_and_answers_the_page(kernel: Kernel) -> 
 
 def test_after_another_width_was_asked_for_the_first_feed_is_silent() -> None:
     """The pump may be about to flush it: its steps would be taken for those of the new layout."""
-    from learnkit.core.events import EventLog
+    from learnkit.events.log import EventLog
     from learnkit.views import Traffic
     from learnkit.views.drawing.display import NARROW
     from learnkit.widget.host import Player

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnkit.core.events import Event, EventLog
+from learnkit.events.log import Event, EventLog
 from learnkit.views import Messages, View
 from learnkit.views.drawing.display import Canvas
 from learnkit.widget.pump import BATCH, Feed, Patch, Pump, diff

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from learnkit.core.text import one_line
 from learnkit.core.transcript import texts
+from learnkit.events.text import one_line
 
 #: Words of unchanged text that stay around a change, and the characters of one text that are shown.
 AROUND, MOST = 8, 1500

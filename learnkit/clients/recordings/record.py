@@ -16,8 +16,8 @@ from learnkit.clients.contract.rules import check
 from learnkit.clients.recordings.recording import DEFAULTS, Recording, Turn, followed
 from learnkit.clients.recordings.request_hash import IGNORED, Prefix, unmarked
 from learnkit.clients.scripted import ERROR_TYPES, Failure, Reply, fail, raised_at_once
-from learnkit.core.events import LANE
 from learnkit.errors import UsageError
+from learnkit.events.log import LANE
 
 #: Keys of a usage object that are worth keeping.
 _USAGE = (

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from learnkit.core.text import count
 from learnkit.course.display.card import Card, choices, explained, inline
 from learnkit.course.lessons import Prediction, Question
 from learnkit.course.questions import score
+from learnkit.events.text import count
 
 
 def prediction_card(prediction: Prediction, answer: str | None) -> Card:

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from learnkit.core.text import count, one_line
 from learnkit.core.token_count import estimate_tokens
 from learnkit.course.display.card import FRAME, Card
+from learnkit.events.text import count, one_line
 from learnkit.views.drawing.text import esc
 
 if TYPE_CHECKING:

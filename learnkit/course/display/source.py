@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from learnkit.core.text import count
 from learnkit.course.display.card import Card
 from learnkit.errors import UsageError
+from learnkit.events.text import count
 from learnkit.views.drawing.text import esc
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from learnkit.core.text import one_line
 from learnkit.course.first_edit.answers import Paused, Rest, answering
 from learnkit.course.scenario import relative
 from learnkit.errors import described
+from learnkit.events.text import one_line
 
 #: Columns of an error that are shown.
 WIDTH = 240

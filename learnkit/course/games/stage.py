@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from learnkit.core.events import EventLog
 from learnkit.course.games.playing import PLAYING
 from learnkit.course.scenario import Run
 from learnkit.errors import described
+from learnkit.events.log import EventLog
 from learnkit.runtime.clock import Clock
 from learnkit.runtime.virtual_clock import VirtualClock
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from learnkit.core.text import clean
 from learnkit.course import files as course_files
 from learnkit.course.display.card import inline
 from learnkit.course.display.course_map import as_html
@@ -25,6 +24,7 @@ from learnkit.course.progress import lesson_progress
 from learnkit.course.publish import repository
 from learnkit.course.publish.execute import execute, normalise
 from learnkit.errors import UsageError, lab_extra
+from learnkit.events.text import clean
 from learnkit.runtime import atomic_write
 from learnkit.views.drawing.display import NARROW
 from learnkit.views.drawing.text import esc

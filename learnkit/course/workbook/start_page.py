@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from learnkit.core.text import count
 from learnkit.course import files as course_files
 from learnkit.course.display.card import FRAME, Card, inline
 from learnkit.course.display.course_map import as_html
 from learnkit.course.progress import MARKS, LessonProgress, Progress, lesson_progress
 from learnkit.course.publish import repository
+from learnkit.events.text import count
 from learnkit.views.drawing.text import esc
 
 #: The file's name in the working copy.

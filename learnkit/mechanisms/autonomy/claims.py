@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from learnkit.backends import rules
 from learnkit.backends.task import Task
-from learnkit.core.frames import defused
+from learnkit.core.frames import AUTO_CLAIMED, defused
 from learnkit.errors import ToolError
 from learnkit.mechanisms.tasks import logged
 
@@ -63,4 +63,4 @@ def suits(task: Task, role: str) -> bool:
 def as_text(task: Task) -> str:
     """Return a claimed task as text for the model, in a frame that its own text cannot end."""
     text = f"Task #{task.id}: {task.subject}\n{task.description}".strip()
-    return f"<auto-claimed>{defused(text)}</auto-claimed>"
+    return f"<{AUTO_CLAIMED}>{defused(text)}</{AUTO_CLAIMED}>"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.backends import rules
 from learnkit.backends.task import Task
+from learnkit.core.frames import REMINDER
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
@@ -24,7 +25,7 @@ from learnkit.mechanisms.teams.teammate import Change, Extension, Teammate, Work
 if TYPE_CHECKING:
     from learnkit.backends.interface import BoardBackend
     from learnkit.core.agent import Agent
-    from learnkit.core.events import EventLog
+    from learnkit.events.log import EventLog
     from learnkit.mechanisms.teams.base import TeamBase
 
 _HOW = (
@@ -141,9 +142,8 @@ class Autonomy(Mechanism, Extension):
     def _remind(self, mate: Teammate, tasks: Sequence[Task]) -> str:
         self._reminded.update((mate.name, task.id) for task in tasks)
         still = ", ".join(f"#{task.id}" for task in tasks)
-        return (
-            f"<reminder>You still hold {still}. Complete it, or it will be given back.</reminder>"
-        )
+        text = f"You still hold {still}. Complete it, or it will be given back."
+        return f"<{REMINDER}>{text}</{REMINDER}>"
 
     def wait(self) -> None:
         """Wait until every teammate has shut down.

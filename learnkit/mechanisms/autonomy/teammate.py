@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from learnkit.core.content import Block
-from learnkit.core.frames import defused
+from learnkit.core.frames import IDENTITY, defused
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
@@ -37,7 +37,7 @@ class TeammateAutonomy(Mechanism):
         """Who the teammate is, as its messages say it after a compaction."""
         name, role, team = self._mate.name, self._mate.role, self._claims.team.name
         about = defused(f"You are {name!r}, role: {role}, team: {team}")
-        return f"<identity>{about}</identity>"
+        return f"<{IDENTITY}>{about}</{IDENTITY}>"
 
     def system(self, agent: Agent) -> str | None:
         """Where work comes from."""

@@ -17,13 +17,23 @@ from typing import TYPE_CHECKING, Any
 from learnkit.core import transcript
 from learnkit.core.catalog import MODELS
 from learnkit.core.content import note, repaired, spoken
-from learnkit.core.events import LANE, PURPOSE
-from learnkit.core.frames import defused
+from learnkit.core.frames import CONVERSATION, REQUEST, SUMMARY, SUMMARY_SO_FAR, defused
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.request import TRANSPORT, Stopped, sent_until_answered
 from learnkit.core.token_count import CHARS_PER_TOKEN, TokenCount, length, sent
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import UsageError
+from learnkit.events.compaction import (
+    ClearedResult,
+    CompactionAsked,
+    CompactionCleared,
+    CompactionFailed,
+    CompactionSummarised,
+    TokensEstimated,
+)
+from learnkit.events.declaration import part
+from learnkit.events.log import LANE, PURPOSE
+from learnkit.events.loop import ModelReplied, ModelRequested, UsageData
 from learnkit.mechanisms.compaction.edits import (
     Message,
     micro_compact,
@@ -63,7 +73,7 @@ class Compaction(Mechanism):
     ``before`` and ``after``; ``compaction.asked`` with ``focus`` and ``by``;
     ``compaction.summarised`` with ``before``, ``after``, ``transcript`` and ``focus``; and
     ``compaction.failed`` with ``error``. The requests for a summary are logged like the others,
-    with ``purpose``, which is also in :data:`learnkit.core.events.PURPOSE` while the client is
+    with ``purpose``, which is also in :data:`learnkit.events.log.PURPOSE` while the client is
     asked. They take no turn of the run.
 
     Args:
@@ -109,7 +119,7 @@ class Compaction(Mechanism):
         """
         self.ask(focus)
         if agent is not None:
-            agent.emit("compaction.asked", focus=focus, by="tool")
+            agent.emit(CompactionAsked(focus=focus, by="tool"))
         return "The conversation will be replaced with a summary before your next turn."
 
     @property
@@ -138,11 +148,12 @@ class Compaction(Mechanism):
         for change in plan(self._policy, *given):
             tokens = self._apply(agent, change, tokens)
         agent.emit(
-            "tokens.estimated",
-            tokens=tokens,
-            chars_per_token=round(self._count.chars_per_token, 3),
-            messages=len(agent.messages),
-            threshold=self.threshold,
+            TokensEstimated(
+                tokens=tokens,
+                chars_per_token=round(self._count.chars_per_token, 3),
+                messages=len(agent.messages),
+                threshold=self.threshold,
+            )
         )
 
     # Measure
@@ -180,10 +191,9 @@ class Compaction(Mechanism):
         Returns:
             Tokens of the request as it is now; as before, if the model wrote no summary.
         """
-        details: dict[str, Any]
         if change.summarise:
             if focus is None:
-                agent.emit("compaction.asked", focus="", by="threshold")
+                agent.emit(CompactionAsked(focus="", by="threshold"))
             try:
                 path = transcript.save(agent.messages, self.transcripts, agent.name)
             except OSError as error:
@@ -194,16 +204,21 @@ class Compaction(Mechanism):
                 return before
             shown, rest = _shown(agent, path), agent.messages[change.summarise :]
             first = {"role": "user", "content": self._left(agent, text, shown, rest)}
-            messages, why = [first, *without_stale_thinking(rest, 0)], "summarised"
-            event, details = "compaction.summarised", {"transcript": shown, "focus": focus or ""}
+            agent.rewrite([first, *without_stale_thinking(rest, 0)], "summarised")
+            after = self._measure(agent)
+            agent.emit(
+                CompactionSummarised(
+                    before=before, after=after, transcript=shown, focus=focus or ""
+                )
+            )
         else:
-            messages, why = list(change.messages), "results cleared"
-            keys = ("index", "id", "name", "chars")
-            cleared = [{key: getattr(one, key) for key in keys} for one in change.cleared]
-            event, details = "compaction.cleared", {"results": cleared}
-        agent.rewrite(messages, why)
-        after = self._measure(agent)
-        agent.emit(event, before=before, after=after, **details)
+            agent.rewrite(change.messages, "results cleared")
+            after = self._measure(agent)
+            results = tuple(
+                ClearedResult(index=one.index, id=one.id, name=one.name, chars=one.chars)
+                for one in change.cleared
+            )
+            agent.emit(CompactionCleared(before=before, after=after, results=results))
         return after
 
     def _summary(self, agent: Agent, upto: int, focus: str, tokens: int) -> str:
@@ -224,7 +239,7 @@ class Compaction(Mechanism):
 
     def _failed(self, agent: Agent, tokens: int, problem: str) -> None:
         self._wait_until = tokens + self.threshold // 10
-        agent.emit("compaction.failed", error=problem)
+        agent.emit(CompactionFailed(error=problem))
 
     def _room(self, agent: Agent) -> int:
         """Characters of the conversation that one request for a summary may hold."""
@@ -247,7 +262,7 @@ class Compaction(Mechanism):
 
     def _ask(self, agent: Agent, prompt: str, limit: int) -> tuple[str | None, str]:
         """Send one request for a summary; returns the reply's stop_reason and text."""
-        agent.emit("model.requested", turn=agent.turns, messages=1, purpose="summary")
+        agent.emit(ModelRequested(turn=agent.turns, messages=1, purpose="summary"))
         began = agent.clock.time()
         lane, purpose = LANE.set(agent.name), PURPOSE.set("summary")
         body = {
@@ -262,13 +277,14 @@ class Compaction(Mechanism):
             LANE.reset(lane)
             PURPOSE.reset(purpose)
         agent.emit(
-            "model.replied",
-            turn=agent.turns,
-            stop_reason=reply["stop_reason"],
-            usage=reply["usage"],
-            model=reply["model"],
-            seconds=agent.clock.time() - began,
-            purpose="summary",
+            ModelReplied(
+                turn=agent.turns,
+                stop_reason=reply["stop_reason"],
+                usage=part(UsageData, reply["usage"]),
+                model=reply["model"],
+                seconds=agent.clock.time() - began,
+                purpose="summary",
+            )
         )
         blocks, _ = repaired(reply["content"], set(), agent.clock.new_id)
         return reply["stop_reason"], spoken(blocks).strip()
@@ -277,18 +293,18 @@ class Compaction(Mechanism):
         self, agent: Agent, summary: str, path: str, rest: Sequence[Message]
     ) -> list[dict[str, Any]]:
         """What replaces the messages: summary, request, and what must not be lost."""
-        parts = note(f'<summary transcript="{path}">\n{defused(summary)}\n</summary>')
+        parts = note(f'<{SUMMARY} transcript="{path}">\n{defused(summary)}\n</{SUMMARY}>')
         asked = transcript.request_of(agent)
         still = any(message["role"] == "user" and message["content"] == asked for message in rest)
         if asked and not still:
-            parts += note(f"<request>\n{defused(asked)}\n</request>")
+            parts += note(f"<{REQUEST}>\n{defused(asked)}\n</{REQUEST}>")
         for mechanism in agent.mechanisms:
             parts += note(mechanism.carry(agent))
         return parts
 
 
 #: What a request for a summary sets apart; no text in it may end one of these.
-_FRAMES = ("conversation", "summary-so-far")
+_FRAMES = (CONVERSATION, SUMMARY_SO_FAR)
 
 
 class _Unfinished(Exception):
@@ -309,9 +325,9 @@ def _prompt(part: str, focus: str, summary: str = "") -> str:
     """The request for a summary: of the whole conversation, or of its next part."""
     wish = f"\nAbove all, keep what concerns: {focus}" if focus else ""
     summary = defused(summary, _FRAMES)
-    so_far = f"\n\n<summary-so-far>\n{summary}\n</summary-so-far>" if summary else ""
+    so_far = f"\n\n<{SUMMARY_SO_FAR}>\n{summary}\n</{SUMMARY_SO_FAR}>" if summary else ""
     more = _PARTS if summary else ""
-    return f"{_INSTRUCTIONS}{more}{wish}{so_far}\n\n<conversation>\n{part}\n</conversation>"
+    return f"{_INSTRUCTIONS}{more}{wish}{so_far}\n\n<{CONVERSATION}>\n{part}\n</{CONVERSATION}>"
 
 
 def _shown(agent: Agent, path: Path) -> str:

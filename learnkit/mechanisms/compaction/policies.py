@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from learnkit.core.frames import defused
+from learnkit.core.frames import EARLIER, defused
 from learnkit.core.token_count import TokenCount, length
 from learnkit.core.tools import Tool
 from learnkit.errors import UsageError
@@ -215,18 +215,18 @@ def _kinds(message: Message) -> set[str]:
 
 def _note(chain: Sequence[Message]) -> str:
     """What was said, called and went wrong in a chain; the data that came back is left out."""
-    lines = ["<earlier>"]
+    lines = [f"<{EARLIER}>"]
     calls: dict[str, str] = {}
     for block in (block for message in chain for block in message["content"]):
         if block["type"] == "text":
-            lines.append(defused(block["text"], ["earlier"]))
+            lines.append(defused(block["text"], [EARLIER]))
         elif block["type"] == "tool_use":
             calls[block["id"]] = f"{block['name']}({defused(_arguments(block['input']))})"
         elif block["type"] == "tool_result":
             said = defused(_short(str(block.get("content"))))
             failed = f" failed: {said}" if block.get("is_error") else ""
             lines.append(f"- {calls.get(block['tool_use_id'], 'a call')}{failed}")
-    return "\n".join([*lines, "</earlier>"])
+    return "\n".join([*lines, f"</{EARLIER}>"])
 
 
 def _arguments(given: dict[str, Any]) -> str:

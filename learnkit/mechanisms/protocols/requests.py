@@ -15,6 +15,14 @@ from typing import TYPE_CHECKING
 from learnkit.backends.mail import Type
 from learnkit.backends.request import Answer, Kind, Request
 from learnkit.errors import ToolError
+from learnkit.events.declaration import part
+from learnkit.events.protocols import (
+    RequestAnswered,
+    RequestData,
+    RequestExpired,
+    RequestOpened,
+    RequestRefused,
+)
 from learnkit.runtime.clock import joined
 from learnkit.runtime.interrupts import unbroken
 
@@ -58,7 +66,7 @@ class Requests:
         """Open a request, and deliver it to the agent that has to answer it."""
         with by.events.ordered():
             request = self.tracker.open(kind, by.name, to, content, deadline)
-            by.emit("request.opened", request=request.to_json())
+            by.emit(RequestOpened(request=part(RequestData, request.to_json())))
         if deadline is not None:
             self._watch(by, request, deadline)
         self._deliver(by, to, content, _TYPES[kind][0], request)
@@ -68,7 +76,7 @@ class Requests:
         """Answer a request, and deliver the answer to the agent that asked."""
         with by.events.ordered():
             request = self.tracker.answer(id, by.name, state, note)
-            by.emit("request.answered", request=request.to_json())
+            by.emit(RequestAnswered(request=part(RequestData, request.to_json())))
         self._end_watch(request)
         text = f"{request.id} {state}" + (f": {note}" if note.strip() else "")
         self._deliver(by, request.sender, text, _TYPES[request.kind][1], request)
@@ -100,7 +108,7 @@ class Requests:
         try:
             yield
         except ToolError as error:
-            by.emit("request.refused", tool=tool, problem=str(error))
+            by.emit(RequestRefused(tool=tool, problem=str(error)))
             raise
 
     def _deliver(self, by: Agent, to: str, text: str, type: Type, request: Request) -> None:
@@ -131,5 +139,5 @@ class Requests:
 
     def _log_expired(self, by: Agent, requests: list[Request]) -> None:
         for request in requests:
-            by.emit("request.expired", request=request.to_json())
+            by.emit(RequestExpired(request=part(RequestData, request.to_json())))
             self._end_watch(request)

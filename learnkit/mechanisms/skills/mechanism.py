@@ -19,6 +19,7 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
 from learnkit.core.tools import Tool
 from learnkit.errors import ToolError, UsageError
+from learnkit.events.skills import SkillLoaded, SkillRead, SkillsListed
 from learnkit.mechanisms.skills.skill import DESCRIPTION, FILES_SHOWN, Skill
 from learnkit.runtime.workspace import Workspace
 
@@ -106,12 +107,13 @@ class Skills(Mechanism):
         if not agent.messages:  # a conversation begins, and nothing is loaded in it yet
             self._loaded.pop(agent, None)
         agent.emit(
-            "skills.listed",
-            catalogue=estimate_tokens(self.catalogue),
-            skills={skill.name: skill.tokens for skill in self.skills.values()},
-            preloaded=list(self.preloaded),
-            problems=list(self.problems),
-            warnings=list(self.warnings),
+            SkillsListed(
+                catalogue=estimate_tokens(self.catalogue),
+                skills={skill.name: skill.tokens for skill in self.skills.values()},
+                preloaded=tuple(self.preloaded),
+                problems=tuple(self.problems),
+                warnings=tuple(self.warnings),
+            )
         )
         ready = [self.skills[name] for name in self.preloaded]
         parts = [self.catalogue, *(one.wrapped + _about_files(agent, one) for one in ready)]
@@ -125,7 +127,7 @@ class Skills(Mechanism):
                 output = _output(agent, call) if inside else None
                 for skill in inside if output else ():
                     file, tokens = str(place.relative_to(skill.folder)), estimate_tokens(output)
-                    agent.emit("skill.read", name=skill.name, file=file, tokens=tokens)
+                    agent.emit(SkillRead(name=skill.name, file=file, tokens=tokens))
 
     def _loader(self) -> Tool:
         def load_skill(agent: Agent | None, name: str, file: str = "") -> str:
@@ -144,9 +146,9 @@ class Skills(Mechanism):
     def _load(self, agent: Agent | None, skill: Skill, file: str) -> str:
         text = skill.text(file) if file else skill.wrapped + _about_files(agent, skill)
         if agent is not None and file:
-            agent.emit("skill.read", name=skill.name, file=file, tokens=estimate_tokens(text))
+            agent.emit(SkillRead(name=skill.name, file=file, tokens=estimate_tokens(text)))
         elif agent is not None:
-            agent.emit("skill.loaded", name=skill.name, tokens=estimate_tokens(text))
+            agent.emit(SkillLoaded(name=skill.name, tokens=estimate_tokens(text)))
             if skill.name not in self.preloaded:
                 self._loaded.setdefault(agent, {})[skill.name] = text
         return text

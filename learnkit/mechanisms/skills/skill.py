@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from learnkit.core.frames import defused
+from learnkit.core.frames import SKILL, defused
 from learnkit.core.token_count import estimate_tokens
 from learnkit.errors import ToolError, UsageError
 from learnkit.runtime.truncate import head_and_tail
@@ -88,8 +88,8 @@ class Skill:
     @property
     def wrapped(self) -> str:
         """The instructions as the model gets them."""
-        body = defused(head_and_tail([self.body])[0], ["skill"])
-        return f'<skill name="{self.name}">\n{body}\n</skill>'
+        body = defused(head_and_tail([self.body])[0], [SKILL])
+        return f'<{SKILL} name="{self.name}">\n{body}\n</{SKILL}>'
 
     def files(self) -> list[str]:
         """The other files of the skill, as paths below its folder; nothing hidden or compiled."""

@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any, get_args
 from learnkit.backends.files.store import Journal
 from learnkit.backends.mail import Mail, Type
 from learnkit.errors import ToolError
+from learnkit.events.declaration import part
+from learnkit.events.mail import MailData, MailSent
+from learnkit.events.teams import TeamStatus
 from learnkit.mechanisms.teams.handover import Handover
 from learnkit.mechanisms.teams.teammate import Extension, Teammate
 
@@ -163,7 +166,7 @@ class TeamBase(ABC):
             for extension in reversed(self.extensions):
                 stack.callback(extension.changed, mate, mate.status)
             self._note(entry)
-            mate.agent.emit("team.status", **entry)
+            mate.agent.emit(TeamStatus(name=mate.name, role=mate.role, status=mate.status))
 
     def _note(self, entry: Member) -> None:
         """Store a member's new status."""
@@ -171,7 +174,7 @@ class TeamBase(ABC):
 
     def _announce(self, agent: Agent, mail: Mail) -> None:
         """Log a message that was sent, and wake its addressee if that is in this process."""
-        agent.emit("mail.sent", mail=mail.to_json())
+        agent.emit(MailSent(mail=part(MailData, mail.to_json())))
         if mail.to in self._members:
             self._members[mail.to].agent.wake.set()
 

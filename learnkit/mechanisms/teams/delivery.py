@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from learnkit.backends.files.store import Journal
 from learnkit.backends.mail import Mail
 from learnkit.core.content import clean
-from learnkit.core.frames import attribute, defused
+from learnkit.core.frames import INBOX, MESSAGE, attribute, defused
+from learnkit.events.mail import MailRead
 from learnkit.runtime.interrupts import uninterrupted
 
 if TYPE_CHECKING:
@@ -49,11 +50,11 @@ class Delivery:
                 if not new:
                     return None
                 ids = [one.id for one in new]
-                text = clean("\n".join(["<inbox>", *map(_as_text, new), "</inbox>"]))
+                text = clean("\n".join([f"<{INBOX}>", *map(_as_text, new), f"</{INBOX}>"]))
                 self._unsafe.append((ids, text))
             for one in new:
                 self._arrived(one)
-            self._agent.emit("mail.read", ids=ids, by=self._agent.name)
+            self._agent.emit(MailRead(ids=tuple(ids), by=self._agent.name))
         return text
 
     def keep(self) -> None:
@@ -107,4 +108,4 @@ def _as_text(mail: Mail) -> str:
     if request := mail.more.get("request_id"):
         fields["request_id"] = request
     head = " ".join(f'{name}="{attribute(str(value))}"' for name, value in fields.items())
-    return f"<message {head}>\n{defused(mail.content)}\n</message>"
+    return f"<{MESSAGE} {head}>\n{defused(mail.content)}\n</{MESSAGE}>"

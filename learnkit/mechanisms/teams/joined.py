@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from learnkit.backends.leased import LeasedBoard
 from learnkit.core.agent import Agent
 from learnkit.errors import UsageError
+from learnkit.events.teams import TeamJoined
 from learnkit.mechanisms.teams.base import MEMBER, TeamBase
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.heartbeat import Heartbeat
@@ -131,7 +132,7 @@ class JoinedTeam(TeamBase):
         try:
             self.roster.note({**entry, "incarnation": self.incarnation})
             self.heartbeat.start()
-            mate.agent.emit("team.joined", name=mate.name, role=mate.role, where=self.where)
+            mate.agent.emit(TeamJoined(name=mate.name, role=mate.role, where=self.where))
             self.assigned(mate)
             if not isinstance(self.clock, VirtualClock):
                 self._unwatch = self._backend.watch(self.name, mate.agent.wake.set)

@@ -24,6 +24,7 @@ from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import ToolError, UsageError
+from learnkit.events.teams import TeamSpawned
 from learnkit.mechanisms.teams.base import MEMBER, TeamBase
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.others import LOOK, Other, Others
@@ -278,7 +279,7 @@ class Team(TeamBase, Mechanism):
         )
         mate.delivery = Delivery(self.mailbox, mate.agent, self._transcript(name))
         self._members[name] = mate
-        mate.agent.emit("team.spawned", name=name, role=role, prompt=prompt)
+        mate.agent.emit(TeamSpawned(name=name, role=role, prompt=prompt))
         self.assigned(mate)
         mate.start(prompt)
         return mate

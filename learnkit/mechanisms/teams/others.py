@@ -8,11 +8,13 @@ would log it itself, so that the views show both alike.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
+
+from learnkit.events.declaration import part
+from learnkit.events.mail import MailData, MailRead, MailSent
+from learnkit.events.teams import Status, TeamJoined, TeamLost, TeamStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from learnkit.backends.interface import Member
     from learnkit.backends.mail import Mail
     from learnkit.core.agent import Agent
@@ -39,7 +41,7 @@ class Other:
 
     name: str
     role: str
-    status: str
+    status: Status
     incarnation: str
     where: str = ""
     silent: int = 0
@@ -87,7 +89,7 @@ class Others:
                 read = [id for id in self._unread[name] if id not in left]
                 self._unread[name] = [id for id in self._unread[name] if id in left]
                 if read:
-                    _emit(lead, name, "mail.read", {"ids": read, "by": name})
+                    _emit(lead, name, MailRead(ids=tuple(read), by=name))
         return found
 
     def find(self, name: str) -> Other | None:
@@ -103,7 +105,7 @@ class Others:
         return Other(
             entry["name"],
             entry["role"],
-            entry["status"],
+            cast(Status, entry["status"]),
             entry["incarnation"],
             where=entry.get("where", ""),
             silent=silent,
@@ -118,24 +120,23 @@ class Others:
     def arrived(self, lead: Agent, mail: Mail) -> None:
         """Log that a message was sent, if that has happened in another process."""
         if mail.sender in self._known:
-            _emit(lead, mail.sender, "mail.sent", {"mail": mail.to_json()})
+            _emit(lead, mail.sender, MailSent(mail=part(MailData, mail.to_json())))
 
     def _log(self, lead: Agent, now: Other, before: Other | None) -> None:
-        entry = {"name": now.name, "role": now.role}
         if before is None or before.incarnation != now.incarnation:
             if now.status == "shutdown" or now.lost:
                 return  # of an earlier day
-            _emit(lead, now.name, "team.joined", {**entry, "where": now.where})
+            _emit(lead, now.name, TeamJoined(name=now.name, role=now.role, where=now.where))
             for extension in self._team.extensions:
                 extension.joined(now.name, now.role)
             before = None
         if now.lost and not (before and before.lost):
-            _emit(lead, now.name, "team.lost", {"name": now.name, "seconds": now.silent})
+            _emit(lead, now.name, TeamLost(name=now.name, seconds=now.silent))
         elif not now.lost and (
             before is None or (before.status, before.lost) != (now.status, False)
         ):
-            _emit(lead, now.name, "team.status", {**entry, "status": now.status})
+            _emit(lead, now.name, TeamStatus(name=now.name, role=now.role, status=now.status))
 
 
-def _emit(lead: Agent, lane: str, type: str, data: Mapping[str, Any]) -> None:
-    lead.events.add(type, dict(data), lane, lead.clock.time())
+def _emit(lead: Agent, lane: str, event: object) -> None:
+    lead.events.append(event, lane, lead.clock.time())

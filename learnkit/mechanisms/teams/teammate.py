@@ -13,6 +13,7 @@ from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import Halted, UsageError, described, text_of
+from learnkit.events.teams import Status, TeamStuck
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.handover import Handover
 from learnkit.runtime.interrupts import uninterrupted
@@ -22,7 +23,6 @@ from learnkit.runtime.virtual_clock import VirtualClock
 if TYPE_CHECKING:
     from learnkit.runtime.clock import Clock, Worker
 
-Status = Literal["working", "idle", "shutdown"]
 Change = Literal["assigned", "working", "idle", "unused", "shutdown"]
 Work = Callable[[], str | None]
 T = TypeVar("T")
@@ -280,7 +280,7 @@ class Teammate:
             raise error
         if (problem := text_of(error)) != self._problem and not self.stop.is_set():
             self._problem = problem
-            self.agent.emit("team.stuck", name=self.name, problem=problem)
+            self.agent.emit(TeamStuck(name=self.name, problem=problem))
         self._clock.wait(self.stop, timeout=self._team.poll or AGAIN)
 
     def _live(self, prompt: str | None) -> None:

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from learnkit.backends import rules
-from learnkit.core.frames import defused
+from learnkit.core.frames import WORKTREE, defused
 from learnkit.core.interface import AgentLike, Call, Result
 from learnkit.core.mechanism import Mechanism
 from learnkit.errors import ToolError
+from learnkit.events.worktrees import CommitData, WorktreeCommits
 from learnkit.mechanisms.teams.teammate import Change, Extension, Teammate
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 from learnkit.runtime.git import Git
@@ -34,7 +35,7 @@ class History:
 
     def __init__(self, git: Git) -> None:
         self._git = git
-        self._logged: list[dict[str, Any]] = []
+        self._logged: list[CommitData] = []
         self._begun = False  # whether there is a commit
         self._asked, self._latest = itertools.count(1), 0
 
@@ -45,10 +46,10 @@ class History:
         with agent.events.ordered():
             if number > self._latest and commits != self._logged:
                 self._logged = commits
-                agent.emit("worktree.commits", commits=commits)
+                agent.emit(WorktreeCommits(commits=tuple(commits)))
             self._latest = max(number, self._latest)
 
-    def commits(self) -> list[dict[str, Any]]:
+    def commits(self) -> list[CommitData]:
         """The newest commits of all branches."""
         if not self._begun:
             self._begun = self._git.succeeds("rev-parse", "--verify", "--quiet", "HEAD")
@@ -61,8 +62,15 @@ class History:
             head, *files = commit.rstrip("\n").split("\n")
             id, parents, refs, subject = head.split("\t", 3)
             names = [one.removeprefix("HEAD -> ") for one in refs.split(", ") if one]
-            one = {"id": id, "parents": parents.split(), "refs": names, "subject": subject}
-            found.append({**one, "files": list(filter(None, files))[:FILES]})
+            found.append(
+                CommitData(
+                    id=id,
+                    parents=tuple(parents.split()),
+                    refs=tuple(names),
+                    subject=subject,
+                    files=tuple(filter(None, files))[:FILES],
+                )
+            )
         return found
 
 
@@ -146,7 +154,9 @@ class _CommitWatch(Mechanism):
         try:
             self._registry.publish(self.name)
         except ToolError as error:
-            return f"<worktree>Your commits could not be pushed: {defused(str(error))}</worktree>"
+            return (
+                f"<{WORKTREE}>Your commits could not be pushed: {defused(str(error))}</{WORKTREE}>"
+            )
         return None
 
     def after_tools(self, agent: Agent, calls: Sequence[Call]) -> str | None:

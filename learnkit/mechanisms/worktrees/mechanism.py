@@ -17,6 +17,16 @@ from typing import TYPE_CHECKING
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
+from learnkit.events.declaration import part
+from learnkit.events.worktrees import (
+    WorktreeCreated,
+    WorktreeData,
+    WorktreeEvent,
+    WorktreeFailed,
+    WorktreeKept,
+    WorktreeMerged,
+    WorktreeRemoved,
+)
 from learnkit.mechanisms.tasks import asking, log_news, logged
 from learnkit.mechanisms.worktrees.assignment import History, WorktreeAssignments
 from learnkit.mechanisms.worktrees.registry import Worktree, WorktreeRegistry
@@ -102,7 +112,7 @@ class Worktrees(Mechanism):
         """
         with self._failure_logged("create", name):
             tree = self.registry.create(name, task_id, base_ref, self._bind)
-        self._log("create", tree)
+        self._log(WorktreeCreated, tree)
         return f"Created {name} on branch {tree.branch}, at {tree.base[:7]}."
 
     @tool(read_only=True)
@@ -161,7 +171,7 @@ class Worktrees(Mechanism):
         """
         with self._failure_logged("merge", name):
             files = self.registry.merge(name)
-        self._log("merge", self.registry.get(name))
+        self._log(WorktreeMerged, self.registry.get(name))
         if not files:
             return f"{name} has nothing new to merge."
         return f"Merged {name}; changed files: {', '.join(files)}"
@@ -185,7 +195,7 @@ class Worktrees(Mechanism):
             if not force and (why := self._in_use(tree, complete_task)):
                 raise ToolError(f"{name} is in use: {why}")
             tree = self.registry.remove(name, force=force)
-        self._log("remove", tree)
+        self._log(WorktreeRemoved, tree)
         said = f"Removed {name}; branch {tree.branch} is kept."
         if complete_task and tree.task_id is not None and self.board is not None:
             try:
@@ -205,7 +215,7 @@ class Worktrees(Mechanism):
         """
         with self._failure_logged("keep", name):
             tree = self.registry.keep(name)
-        self._log("keep", tree)
+        self._log(WorktreeKept, tree)
         return f"Kept {name} on branch {tree.branch}."
 
     @tool(read_only=True)
@@ -246,12 +256,12 @@ class Worktrees(Mechanism):
         try:
             yield
         except ToolError as error:
-            self.agent.emit("worktree.failed", tool=what, name=name, problem=str(error))
+            self.agent.emit(WorktreeFailed(tool=what, name=name, problem=str(error)))
             raise
 
-    def _log(self, what: str, tree: Worktree) -> None:
+    def _log(self, happened: type[WorktreeEvent], tree: Worktree) -> None:
         """Log what was done to a worktree, to its task and to the commits."""
-        self.agent.emit(f"worktree.{what}", tree=tree.to_json())
+        self.agent.emit(happened(tree=part(WorktreeData, tree.to_json())))
         if self.board is not None:
             log_news(self.board, self.agent)
         self.history.log(self.agent)

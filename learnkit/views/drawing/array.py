@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from learnkit.core.events import Event
-from learnkit.core.text import blocks_of, count
 from learnkit.core.token_count import estimate_tokens
-from learnkit.core.vocabulary import (
+from learnkit.events.log import Event
+from learnkit.events.loop import (
     MessageAdded,
     MessagesRewritten,
     ModelFailed,
@@ -22,8 +21,9 @@ from learnkit.core.vocabulary import (
     RunStarted,
     ToolEnded,
     ToolStarted,
-    read,
 )
+from learnkit.events.text import blocks_of, count
+from learnkit.events.vocabulary import read
 from learnkit.views.drawing import blocks, theme
 from learnkit.views.drawing.text import esc
 from learnkit.views.drawing.theme import Mark

@@ -15,8 +15,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from learnkit.core.events import Event
 from learnkit.errors import UsageError
+from learnkit.events.log import Event
 from learnkit.runtime.notebook import has_tapes, in_kernel, is_live, is_static
 from learnkit.views.drawing import display, static
 from learnkit.views.drawing.display import Canvas

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from learnkit.core.text import arguments, blocks_of, content_text, count, excerpt
+from learnkit.events.text import arguments, blocks_of, content_text, count, excerpt
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.text import esc
 from learnkit.views.drawing.theme import Mark

@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, Unpack
 
-from learnkit.core.text import clean, columns, count, one_line
 from learnkit.errors import UsageError
+from learnkit.events.text import clean, columns, count, one_line
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.text import esc
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from learnkit.core.text import clean
+from learnkit.events.text import clean
 
 
 def esc(text: object) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from learnkit.core import vocabulary
-from learnkit.core.events import Event, EventLog
 from learnkit.course.lessons.s12.twelve import MECHANISMS, Twelve, mechanism
+from learnkit.events import vocabulary
+from learnkit.events.log import Event, EventLog
 from learnkit.views.drawing.display import NARROW, WIDE
 
 #: One type of event for each mechanism, in the order of the lessons.

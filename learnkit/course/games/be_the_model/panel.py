@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.core import tool_form as forms
 from learnkit.core.agent import Outcome
-from learnkit.core.events import EventLog
-from learnkit.core.text import blocks_of
 from learnkit.course.games.be_the_model.session import OVER, Factory, Judge, Played, Session, silent
 from learnkit.course.games.playing import PLAYING
 from learnkit.errors import LearnkitError, UsageError, described
+from learnkit.events.log import EventLog
+from learnkit.events.text import blocks_of
 from learnkit.views.drawing.text import esc
 
 if TYPE_CHECKING:
@@ -157,8 +157,8 @@ class BeTheModel:
         self.close()
 
     def __repr__(self) -> str:
-        from learnkit.core.sentences import stopped
-        from learnkit.core.text import count, listed, quoted
+        from learnkit.events.sentences import stopped
+        from learnkit.events.text import count, listed, quoted
 
         if self._run is None:
             return f"be the model: {_PRESS}."

@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.agent import Agent, Outcome
-from learnkit.core.events import Event, EventLog
 from learnkit.core.mechanism import Mechanism
 from learnkit.course.lessons import Remark
 from learnkit.errors import UsageError
+from learnkit.events.log import Event, EventLog
 from learnkit.runtime.clock import SystemClock
 from learnkit.runtime.virtual_clock import VirtualClock
 
@@ -320,8 +320,8 @@ class Played:
 
 
 def _ending(outcome: Outcome) -> str:
-    from learnkit.core.sentences import stopped
-    from learnkit.core.text import count
+    from learnkit.events.sentences import stopped
+    from learnkit.events.text import count
 
     why = (
         "the last reply called no tool" if outcome.reason == "end_turn" else stopped(outcome.reason)

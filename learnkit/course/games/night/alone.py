@@ -13,7 +13,6 @@ from learnkit.backends.files.board import TaskBoard
 from learnkit.clients.connect import scripted
 from learnkit.clients.scripted import Reply, reply, say, use
 from learnkit.core.agent import Agent
-from learnkit.core.events import EventLog
 from learnkit.core.toolbox import Toolbox
 from learnkit.core.tools import tool
 from learnkit.course import trials
@@ -28,6 +27,7 @@ from learnkit.course.games.night.fault import (
     offered,
     run,
 )
+from learnkit.events.log import EventLog
 from learnkit.runtime.virtual_clock import VirtualClock
 
 #: The models of attention that work through the long hours, and how many of them must complete it.

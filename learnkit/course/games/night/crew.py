@@ -12,9 +12,7 @@ from learnkit.backends.files.board import TaskBoard
 from learnkit.clients.connect import scripted
 from learnkit.clients.scripted import Reply, Script, reply, say, use
 from learnkit.core.agent import Agent
-from learnkit.core.events import EventLog
 from learnkit.core.mechanism import Mechanism
-from learnkit.core.text import listed
 from learnkit.course.games.killed import Killed, when
 from learnkit.course.games.night.fault import (
     Fault,
@@ -27,6 +25,8 @@ from learnkit.course.games.night.fault import (
     run,
 )
 from learnkit.errors import UsageError
+from learnkit.events.log import EventLog
+from learnkit.events.text import listed
 from learnkit.runtime.shell import LocalShell
 from learnkit.runtime.shell_environment import REPRODUCIBLE
 from learnkit.runtime.virtual_clock import VirtualClock

@@ -10,12 +10,12 @@ from typing import Any
 from learnkit.clients.connect import scripted
 from learnkit.clients.scripted import Reply
 from learnkit.core.agent import Agent
-from learnkit.core.events import EventLog
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.toolbox import Toolbox
 from learnkit.core.usage import Meter
 from learnkit.course.games.killed import Killed
 from learnkit.errors import UsageError
+from learnkit.events.log import EventLog
 from learnkit.mechanisms.autonomy.lead import Autonomy
 from learnkit.mechanisms.background import Background
 from learnkit.mechanisms.coding import CodingTools

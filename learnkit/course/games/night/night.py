@@ -11,10 +11,10 @@ from pathlib import Path
 
 from learnkit.clients.connect import scripted
 from learnkit.core.mechanism import Mechanism
-from learnkit.core.text import count
 from learnkit.core.token_count import estimate_tokens
 from learnkit.course.games.night import alone, crew
 from learnkit.course.games.night.fault import NEEDS, PARTS, Fault, Harness, Outcome
+from learnkit.events.text import count
 from learnkit.harness import full_agent
 from learnkit.runtime.shell import LocalShell
 from learnkit.runtime.shell_environment import REPRODUCIBLE

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from learnkit.core.mechanism import Mechanism
-from learnkit.core.text import listed
 from learnkit.course.games.night import card
 from learnkit.course.games.night.fault import NEEDS, PARTS, Fault, Outcome
 from learnkit.course.games.night.night import FAULTS, Night, play, standing_costs
 from learnkit.errors import UsageError, lab_extra
+from learnkit.events.text import listed
 from learnkit.runtime import atomic_write
 from learnkit.views.drawing.text import esc
 

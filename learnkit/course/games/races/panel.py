@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from learnkit.core.text import count
 from learnkit.course.display.card import bundle
 from learnkit.course.games.races import schedules
 from learnkit.course.games.races.schedules import Make, Schedule
 from learnkit.errors import UsageError, lab_extra
+from learnkit.events.text import count
 from learnkit.runtime.notebook import is_live
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.text import esc

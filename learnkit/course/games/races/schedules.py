@@ -11,12 +11,25 @@ import math
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from learnkit.core.events import LANE, EventLog
 from learnkit.errors import UsageError
+from learnkit.events.log import LANE, EventLog
+from learnkit.events.races import (
+    RaceDrained,
+    RaceEmptied,
+    RaceEnded,
+    RaceFinished,
+    RaceLost,
+    RacePaused,
+    RaceRead,
+    RaceRepeated,
+    RaceStarted,
+    RaceStep,
+    RaceWrote,
+)
 from learnkit.runtime.clock import SystemClock
 from learnkit.runtime.virtual_clock import VirtualClock
 
@@ -126,6 +139,13 @@ def _smaller(make: Make, schedule: Schedule) -> Iterator[Schedule]:
         yield replay(make, [name for at, name in enumerate(names) if at not in cut])
 
 
+@dataclass(slots=True)
+class _Step:
+    lane: str
+    time: float
+    event: RaceStep | RaceEnded
+
+
 class _Race:
     """A run: each participant waits for its moments, and each step is noted."""
 
@@ -133,7 +153,7 @@ class _Race:
         self.make, self.moments, self.seed = make, moments, seed
         self.clock = VirtualClock(seed=0 if seed is None else seed + 1)
         self.end = 1 + max((times[-1] for times in moments.values() if times), default=0)
-        self.steps: list[dict[str, Any]] = []
+        self.steps: list[_Step] = []
         # For each participant, the steps of what it has begun and not finished.
         self.open: dict[str, list[int]] = {name: [] for name in moments}
         self.sent, self.got = list[str](), list[str]()
@@ -167,15 +187,16 @@ class _Race:
             number += 1
             if name == READER:
                 got, again = self._drained()
-                for step in self.open[name]:  # in the file may have been more, for this drain
-                    texts = self.steps[step]["texts"]
-                    self.steps[step]["texts"] = [one for one in texts if one in got]
-                type = "race.finished" if self._content() else "race.emptied"
-                self._note(name, type if self.open[name] else "race.drained", got, again)
+                for at in self.open[name]:  # in the file may have been more, for this drain
+                    step = self.steps[at]
+                    texts = tuple(one for one in step.event.texts if one in got)
+                    step.event = replace(step.event, texts=texts)
+                ended = RaceFinished if self._content() else RaceEmptied
+                self._note(name, ended if self.open[name] else RaceDrained, got, again)
             else:
                 self.inbox.send(message := f"{name} {number}")
                 self.sent.append(message)
-                self._note(name, "race.wrote", [message])
+                self._note(name, RaceWrote, [message])
 
     def _drained(self) -> tuple[list[str], list[str]]:
         """The messages that the reader gets now, and those of them that it gets once more."""
@@ -191,7 +212,7 @@ class _Race:
             return  # no other participant moves any more
         reads = name == READER and not self.open[name]
         new = [message for message in self._content() if reads and message not in self.got]
-        self._note(name, "race.read" if reads else "race.paused", new)
+        self._note(name, RaceRead if reads else RacePaused, new)
         if self.seed is None:
             self._wait(name)
         else:
@@ -201,10 +222,18 @@ class _Race:
         """Wait for a participant's next moment; forever, if it has none left."""
         self.clock.sleep((self.moments[name] or [math.inf]).pop(0) - self.clock.time())
 
-    def _note(self, name: str, type: str, messages: list[str], again: Sequence[str] = ()) -> None:
-        self.open[name] = [*self.open[name], len(self.steps)] if type in _MIDDLE else []
-        about = {"type": type, "lane": name, "time": self.clock.time()}
-        self.steps.append({**about, "texts": messages, "content": self._content()})
+    def _note(
+        self,
+        name: str,
+        happened: type[RaceStep],
+        messages: list[str],
+        again: Sequence[str] = (),
+    ) -> None:
+        self.open[name] = (
+            [*self.open[name], len(self.steps)] if happened in (RaceRead, RacePaused) else []
+        )
+        event = happened(texts=tuple(messages), content=tuple(self._content()))
+        self.steps.append(_Step(name, self.clock.time(), event))
         if again:
             self.again[len(self.steps) - 1] = again
 
@@ -221,23 +250,24 @@ class _Race:
     def _schedule(self, left: list[str], again: list[str]) -> Schedule:
         """The log of the run, in which a loss or a repetition follows the step that caused it."""
         log, sent, writers = EventLog(), list[str](), [*self.moments][1:]
-        log.append("race.started", READER, reader=READER, writers=writers, seed=self.seed)
+        log.append(RaceStarted(reader=READER, writers=tuple(writers), seed=self.seed), READER)
         read = [message for message in self.sent if message in {*self.got, *left}]
-        ends = {"type": "race.ended", "lane": READER, "time": self.end, "texts": left}
-        ends |= {"sent": len(self.sent), "read": len(read), "content": []}
+        ended = RaceEnded(texts=tuple(left), sent=len(self.sent), read=len(read))
         # From this step on the reader is not done yet, so what it has read is not lost.
         certain = (self.open[READER] or [len(self.steps) + 1])[0]
         repeated = self.again | {len(self.steps): again}
-        for at, step in enumerate([*self.steps, ends]):
-            log.append(**step)
+        for at, step in enumerate([*self.steps, _Step(READER, self.end, ended)]):
+            event, time = step.event, step.time
+            log.append(event, step.lane, time)
             for message in repeated.get(at, ()):
-                log.append("race.repeated", READER, step["time"], text=message)
-            sent += step["texts"] if step["type"] == "race.wrote" else []
-            for message in [one for one in sent if one not in {*read, *step["content"]}]:
+                log.append(RaceRepeated(text=message), READER, time)
+            sent += event.texts if isinstance(event, RaceWrote) else ()
+            for message in [one for one in sent if one not in {*read, *event.content}]:
                 sent.remove(message)
-                more = {"text": message, "writer": message.rsplit(" ", 1)[0]}
                 if at < certain:
-                    log.append("race.lost", READER, step["time"], content=step["content"], **more)
+                    writer = message.rsplit(" ", 1)[0]
+                    loss = RaceLost(content=event.content, text=message, writer=writer)
+                    log.append(loss, READER, time)
         lost = [event for event in log if event.type == "race.lost"]
         twice = {message for some in repeated.values() for message in some}
         return Schedule(self.seed, log, len(self.sent), len(read), len(lost), len(twice))

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.core.text import count
 from learnkit.course.lessons import EXAMPLE, Verdict
 from learnkit.course.lessons.sources import SOLUTION, STUB, Check
+from learnkit.events.text import count
 
 #: The tool that the checks offer; what it does is up to the check.
 TOOLS = [

@@ -14,7 +14,7 @@ from typing import Any
 from learnkit.clients.contract.rules import Refusal, check
 from learnkit.clients.contract.thinking import sign_reply
 from learnkit.core.catalog import DEFAULT_MODEL
-from learnkit.core.text import one_line
+from learnkit.events.text import one_line
 from learnkit.views.drawing.display import Canvas
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.core.text import blocks_of, content_text, count, quoted
 from learnkit.course.lessons import EXAMPLE, Remark
+from learnkit.events.text import blocks_of, content_text, count, quoted
 
 
 def mechanisms(workspace: Path) -> list[lk.Mechanism]:

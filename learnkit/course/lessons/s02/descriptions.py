@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import learnkit as lk
-from learnkit.core.text import blocks_of, content_text, count
 from learnkit.core.tools import Tool
 from learnkit.course.lessons import Game, Remark
+from learnkit.events.text import blocks_of, content_text, count
 
 if TYPE_CHECKING:
     from learnkit.course.games.be_the_model.panel import BeTheModel

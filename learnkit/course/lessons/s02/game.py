@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.core.text import quoted
 from learnkit.course.lessons import EXAMPLE, Remark
+from learnkit.events.text import quoted
 
 _FILE = "heatwatch/alerts.py"
 

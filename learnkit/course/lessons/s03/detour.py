@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from learnkit.core.events import Event
-from learnkit.core.text import blocks_of, listed
+from learnkit.events.log import Event
+from learnkit.events.text import blocks_of, listed
 from learnkit.views import Messages
 from learnkit.views.drawing import display, theme
 from learnkit.views.drawing.array import MessageCard

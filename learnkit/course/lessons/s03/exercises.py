@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import learnkit as lk
-from learnkit.core.text import content_text
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, Check
+from learnkit.events.text import content_text
 
 _ITEMS = [
     {"id": "1", "text": "read", "status": "completed"},

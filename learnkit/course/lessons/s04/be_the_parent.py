@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.core.events import Event
-from learnkit.core.text import count
 from learnkit.course.lessons import Game
 from learnkit.course.lessons.s04.messages import results_of, text_of
+from learnkit.events.log import Event
+from learnkit.events.text import count
 
 STATIONS = ("beijing", "cairo", "oslo")
 #: What the parent knows, and no child: its request, its system prompt, and a file that this names.

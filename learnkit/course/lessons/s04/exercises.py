@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import learnkit as lk
-from learnkit.core.events import LANE
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, Check
+from learnkit.events.log import LANE
 
 
 @lk.tool(read_only=True)

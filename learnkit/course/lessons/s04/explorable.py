@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from learnkit.core.text import count
 from learnkit.course.lessons.bills import READ, WRITE
 from learnkit.course.lessons.plots import LEFT, legend, scale, short
+from learnkit.events.text import count
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import Canvas
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import learnkit as lk
-from learnkit.core.events import Event
+from learnkit.events.log import Event
 
 #: The lines of ``Subagents.task`` that are the lesson's own ``task``, by a part of each.
 IN_TASK = (

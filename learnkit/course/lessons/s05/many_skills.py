@@ -10,11 +10,11 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from learnkit.core.events import Event
 from learnkit.core.usage import Meter
 from learnkit.course import files as course_files
 from learnkit.course.lessons.bills import billed
 from learnkit.errors import UsageError
+from learnkit.events.log import Event
 
 #: What the generated manuals are about.
 TOPICS = (

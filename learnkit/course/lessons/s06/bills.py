@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from learnkit.core.catalog import DEFAULT_MODEL, PRICES
-from learnkit.core.events import Event
 from learnkit.core.usage import Usage
+from learnkit.events.log import Event
 
 
 def rates(model: str = DEFAULT_MODEL) -> dict[str, float]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from learnkit.core.catalog import DEFAULT_MODEL, PRICES
-from learnkit.core.text import count
 from learnkit.course.lessons.plots import LEFT, legend, scale, short
+from learnkit.events.text import count
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import Canvas
 from learnkit.widget.explore import Answer, Explorable, drag, explore

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.core.text import blocks_of, content_text, count, listed, one_line, quoted
 from learnkit.core.transcript import as_text
 from learnkit.course.lessons import Remark
 from learnkit.course.lessons.s06.daily_logs import celsius, log, write_logs
+from learnkit.events.text import blocks_of, content_text, count, listed, one_line, quoted
 from learnkit.mechanisms.compaction.edits import pending
 
 Messages = Sequence[Mapping[str, Any]]

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.core.text import listed
 from learnkit.course.lab import Lab
 from learnkit.course.lessons.s06.daily_logs import write_logs
+from learnkit.events.text import listed
 from learnkit.runtime.notebook import is_live
 from learnkit.views.drawing import static
 from learnkit.views.drawing.display import NARROW, Canvas

@@ -10,9 +10,9 @@ from typing import Any, cast
 
 import learnkit as lk
 from learnkit.backends.task import Status
-from learnkit.core.text import content_text
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, Check
+from learnkit.events.text import content_text
 
 
 def _tasks(*rows: str) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import permutations
 
-from learnkit.core.text import count, listed
+from learnkit.events.text import count, listed
 from learnkit.views.drawing.display import Canvas, text_width
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import learnkit as lk
-from learnkit.core.text import blocks_of, content_text, one_line
+from learnkit.events.text import blocks_of, content_text, one_line
 
 #: Characters of a line: what fits into a notebook's cell without wrapping.
 _LINE = 96

@@ -17,11 +17,11 @@ from learnkit.backends.files.board import TaskBoard
 from learnkit.clients.connect import scripted
 from learnkit.clients.scripted import Reply, reply, say, use
 from learnkit.core.agent import Agent
-from learnkit.core.events import Event
-from learnkit.core.text import listed
 from learnkit.core.toolbox import Toolbox
 from learnkit.core.tools import tool
 from learnkit.course.lessons.s07.processes import race
+from learnkit.events.log import Event
+from learnkit.events.text import listed
 from learnkit.mechanisms.autonomy.lead import Autonomy
 from learnkit.mechanisms.teams.lead import Team
 

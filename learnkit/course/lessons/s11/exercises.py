@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from learnkit.core.text import one_line
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, Check
+from learnkit.events.text import one_line
 
 
 def _task(id: int, status: str = "pending", **more: Any) -> dict[str, Any]:

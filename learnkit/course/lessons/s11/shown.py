@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from learnkit.core.text import blocks_of
+from learnkit.events.text import blocks_of
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent

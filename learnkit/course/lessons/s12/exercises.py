@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.core.text import one_line
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, Check
+from learnkit.events.text import one_line
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 
 

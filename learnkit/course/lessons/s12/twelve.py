@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from learnkit.core import vocabulary
-from learnkit.core.events import Event
-from learnkit.core.sentences import ended
-from learnkit.core.text import count, listed
+from learnkit.events import vocabulary
+from learnkit.events.log import Event
+from learnkit.events.sentences import ended
+from learnkit.events.text import count, listed
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas

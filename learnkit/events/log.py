@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, overload
 
 from learnkit.errors import UsageError
+from learnkit.events.declaration import WRITERS, written
 from learnkit.runtime import atomic_write as files
 from learnkit.runtime.interrupts import uninterrupted
 
@@ -61,30 +63,31 @@ class EventLog:
         self._listeners: tuple[Callable[[Event], None], ...] = ()
         self._lock = threading.RLock()
 
-    def append(self, type: str, lane: str = "lead", time: float = 0.0, **data: Any) -> Event:
+    def append(self, event: object, /, lane: str = "lead", time: float = 0.0, **data: Any) -> Event:
         """Add an event and hand it to the listeners, in order.
 
         Args:
-            type: what happened, e.g. ``tool.started``.
+            event: what happened: an object of a class that :func:`learnkit.event` has declared, or
+                the name of a type such as ``note.taken``.
             lane: the agent it happened to.
             time: seconds on the run's clock.
-            data: details; must be JSON-ready.
+            data: details, for the name of a type; must be JSON-ready.
 
         Returns:
             The event as stored.
 
         Raises:
-            UsageError: if the details cannot be written as JSON.
+            UsageError: if the details cannot be written as JSON, or the object is no event.
             Exception: what a listener raised; the event is logged, and all of them have had it.
         """
-        return self.add(type, data, lane, time)
+        return self.add(event, data, lane, time)
 
-    def add(self, type: str, data: dict[str, Any], lane: str, time: float) -> Event:
+    def add(self, event: object, data: dict[str, Any], lane: str, time: float) -> Event:
         """:meth:`append`, for details that are in a dict already.
 
         Args:
-            type: what happened, e.g. ``tool.started``.
-            data: details; must be JSON-ready.
+            event: an object, or the name of a type.
+            data: details, for the name of a type; must be JSON-ready.
             lane: the agent it happened to.
             time: seconds on the run's clock.
 
@@ -92,25 +95,28 @@ class EventLog:
             The event as stored.
 
         Raises:
-            UsageError: if the details cannot be written as JSON.
+            UsageError: if the details cannot be written as JSON, or the object is no event.
             Exception: what a listener raised; the event is logged, and all of them have had it.
         """
+        if data and not isinstance(event, str):
+            raise UsageError(f"{event!r} has its details already; leave out {', '.join(data)}")
+        type, made = (event, {}) if isinstance(event, str) else written(event)
         try:
-            copied = _copied(data)
+            copied = _settled(made) if made else _copied(data)
         except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"event {type!r} has details that JSON cannot hold: {error}") from None
         with self._lock:
             if not self._listeners:  # one step, which no Ctrl-C can split
-                event = Event(len(self._events), time, lane, type, copied)
-                self._events.append(event)
-                return event
+                logged = Event(len(self._events), time, lane, type, copied)
+                self._events.append(logged)
+                return logged
         # The lock also covers the listeners, so that each of them sees the log's own order.
         with uninterrupted(), self._lock:
-            event = Event(len(self._events), time, lane, type, copied)
-            self._events.append(event)
+            logged = Event(len(self._events), time, lane, type, copied)
+            self._events.append(logged)
             if not self._delivering:  # else a listener appends: its event comes after this one
                 self._deliver()
-        return event
+        return logged
 
     def _deliver(self) -> None:
         errors = []
@@ -253,22 +259,31 @@ def _copied(value: Any) -> Any:
     """
     kind = type(value)
     if kind is dict:
-        copy: dict[str, Any] = value.copy()
-        for key, one in value.items():
+        for key in value:
             if type(key) is not str or not key.isascii():
                 return json.loads(_encode(value))
-            inner = type(one)  # most are plain: a call for each would take as long as the rest
-            if inner is str:
-                if not one.isascii():
-                    copy[key] = _unpaired(one)
-            elif inner not in _ATOMS:
-                copy[key] = _copied(one)
-        return copy
-    if kind is list:
+        return _settled(value.copy())
+    if kind is list or kind is tuple:
         return [_copied(one) for one in value]
     if kind is str:
         return value if value.isascii() else _unpaired(value)
-    return value if kind in _ATOMS else json.loads(_encode(value))
+    if kind in _ATOMS:
+        return value
+    if kind in WRITERS:  # a part of a typed event
+        return _copied(WRITERS[kind](value))
+    return _copied(dict(value)) if kind is MappingProxyType else json.loads(_encode(value))
+
+
+def _settled(data: dict[str, Any]) -> dict[str, Any]:
+    """Data with a copy of each of its values in their place."""
+    for key, value in data.items():
+        kind = type(value)  # most are plain: a call for each would take as long as the rest
+        if kind is str:
+            if not value.isascii():
+                data[key] = _unpaired(value)
+        elif kind not in _ATOMS:
+            data[key] = _copied(value)
+    return data
 
 
 def _unpaired(text: str) -> str:

@@ -1,24 +1,26 @@
-"""How a type of event is declared, and how a logged event is read as an object of its type.
+"""How a type of event is declared, written into a log, and read from it.
 
-``vocabulary.py`` declares the types of the package. A mechanism declares its own beside itself,
-with :func:`event`; a view that does not know them ignores them.
+The files beside this one declare the types of the package, one file a subject. A mechanism of your
+own declares its types beside itself, with :func:`event`; a view that does not know them ignores
+them.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import types
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, cast, dataclass_transform, get_args, get_origin
 from typing import get_type_hints as hints_of
 
-from learnkit.core.events import Event
 from learnkit.errors import UsageError
 
 #: The template of a sentence, as in ``sentences.py``, or a function of the typed event.
 Sentence = str | Callable[[Any], str]
 C = TypeVar("C")
 _Reader = Callable[[Any], Any]
+_Writer = Callable[[Any], dict[str, Any]]
 
 #: What a reader returns for a value that is not of its type.
 _ODD: Any = object()
@@ -37,7 +39,7 @@ class Detail:
         type: as it is annotated.
         default: what is read where the value is missing or odd; ``dataclasses.MISSING`` if nothing
             can be read without it.
-        sometimes: what is logged leaves it out where it does not apply.
+        sometimes: what is logged leaves it out where it has its default.
     """
 
     name: str
@@ -72,20 +74,38 @@ class Declaration:
 
 
 _DECLARED: dict[str, Declaration] = {}
+_NAMES: dict[type, str] = {}
+#: What the details of an event, or a part of it, are in the log: class -> how they are written.
+WRITERS: dict[type, _Writer] = {}
 
 
-def detail(*, default: Any = dataclasses.MISSING, key: str = "", sometimes: bool = False) -> Any:
-    """Say more of a field than its type and default."""
-    return dataclasses.field(default=default, metadata={"key": key, "sometimes": sometimes})
+def detail(
+    *,
+    default: Any = dataclasses.MISSING,
+    key: str = "",
+    sometimes: bool = False,
+    whole: bool = False,
+) -> Any:
+    """Say more of a field than its type and default.
+
+    A record that may have further keys in the log has them all in a field that is ``whole``.
+    """
+    about = {"key": key, "sometimes": sometimes, "whole": whole}
+    return dataclasses.field(default=default, compare=not whole, repr=not whole, metadata=about)
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(detail,))
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(detail,))
 def record(cls: type[C]) -> type[C]:
-    """Declare a part of events: a frozen dataclass with slots, read like an event."""
-    return dataclasses.dataclass(frozen=True, slots=True)(cls)
+    """Declare a part of events: a frozen dataclass with slots, written and read like an event.
+
+    Its fields are in the order in which they are logged, and given by name.
+    """
+    made = dataclasses.dataclass(frozen=True, slots=True, kw_only=True)(cls)
+    WRITERS[made] = _writer(made)
+    return made
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(detail,))
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(detail,))
 def event(
     name: str, *, sentence: Sentence, lesson: str | None = None
 ) -> Callable[[type[C]], type[C]]:
@@ -121,13 +141,16 @@ def event(
         if not cls.__doc__:
             raise UsageError(f"{cls.__qualname__} has no docstring; say when it happens")
         made = record(cls)
-        reader = _record_reader(made)
+        reader = _record_reader(cast(Any, made))
 
         def read_details(data: Any) -> Any:
             found = reader(data)
             return None if found is _ODD else found
 
-        _DECLARED[name] = Declaration(name, made, lesson, sentence, read_details)
+        _DECLARED[name], _NAMES[made] = (
+            Declaration(name, made, lesson, sentence, read_details),
+            name,
+        )
         return made
 
     return declare
@@ -143,6 +166,26 @@ def declaration(name: str) -> Declaration | None:
     return _DECLARED.get(name)
 
 
+def written(event: object) -> tuple[str, dict[str, Any]]:
+    """The type and the details of a typed event, as they are logged."""
+    cls = type(event)
+    if cls in _NAMES:
+        return _NAMES[cls], WRITERS[cls](event)
+    raise UsageError(
+        f"{event!r} is no event; give the name of a type and its details, or an object of a class "
+        "that is declared with @lk.event"
+    )
+
+
+def part(cls: type[C], data: dict[str, Any]) -> C:
+    """A part of an event, from what is logged of it."""
+    made = _record_reader(cast(Any, cls))(data)
+    if made is _ODD:
+        raise UsageError(f"{data!r} is no {cls.__name__}: a field is missing, or is something else")
+    return cast(C, made)
+
+
+@functools.cache
 def details_of(cls: type) -> list[Detail]:
     """The fields of a typed event or a record."""
     hints = hints_of(cls)
@@ -155,34 +198,58 @@ def details_of(cls: type) -> list[Detail]:
             one.metadata.get("sometimes", False),
         )
         for one in dataclasses.fields(cls)
+        if not one.metadata.get("whole")
     ]
 
 
-def read(event: Event) -> object | None:
-    """The typed event of a logged one."""
-    known = _DECLARED.get(event.type)
-    return known.read(event.data) if known else None
+def _whole(cls: type) -> str | None:
+    """The name of the field that has all of a record."""
+    fields = dataclasses.fields(cls)
+    return next((one.name for one in fields if one.metadata.get("whole")), None)
+
+
+def _writer(cls: type) -> _Writer:
+    fields = [one for one in dataclasses.fields(cls) if not one.metadata.get("whole")]
+    keys = {one.name: one.metadata.get("key") or one.name for one in fields}
+    optional = [(keys[one.name], one.default) for one in fields if one.metadata.get("sometimes")]
+    # Compiled, as a dataclass's methods are: every turn logs six events.
+    details = ", ".join(f"{key!r}: made.{name}" for name, key in keys.items())
+    write_all: _Writer = eval(f"lambda made: {{{details}}}")
+    whole = _whole(cls)
+    if not optional and whole is None:
+        return write_all
+
+    def write(made: Any) -> dict[str, Any]:
+        if whole is not None and (data := getattr(made, whole)) is not None:
+            return dict(data)
+        data = write_all(made)
+        for key, default in optional:
+            if data[key] == default:
+                del data[key]
+        return data
+
+    return write
 
 
 # Readers: each returns a value as the typed event has it, or _ODD.
 
 
+@functools.cache
 def _record_reader(cls: type) -> _Reader:
-    fields = [(one.key, _reader(one.type, cls), one.default) for one in details_of(cls)]
-    missing = dataclasses.MISSING
+    fields = [(one.key, one.name, _reader(one.type, cls), one.needed) for one in details_of(cls)]
+    whole = _whole(cls)
 
     def read_record(data: Any) -> Any:
         if type(data) is not dict:
             return _ODD
-        values = []
-        for key, reader, default in fields:
+        values = {} if whole is None else {whole: data}
+        for key, name, reader, needed in fields:
             value = reader(data[key]) if key in data else _ODD
-            if value is _ODD:
-                if default is missing:
-                    return _ODD
-                value = default
-            values.append(value)
-        return cls(*values)
+            if value is not _ODD:
+                values[name] = value
+            elif needed:
+                return _ODD
+        return cls(**values)
 
     return read_record
 
@@ -203,6 +270,9 @@ def _reader(hint: Any, cls: type) -> _Reader:
     if hint is type(None):
         return lambda value: None if value is None else _ODD
     if origin in (Union, types.UnionType):
+        if inner[1:] == (type(None),):
+            reader = _reader(inner[0], cls)
+            return lambda value: None if value is None else reader(value)
         return _first([_reader(one, cls) for one in inner])
     if origin is tuple and inner[1:] == (...,):
         return _tuple_reader(_reader(inner[0], cls))

@@ -7,7 +7,7 @@ import string
 from collections.abc import Callable
 from typing import Any
 
-from learnkit.core.text import count, one_line, quoted
+from learnkit.events.text import count, one_line, quoted
 
 
 def ended(sentence: str) -> str:
