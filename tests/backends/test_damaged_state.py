@@ -451,9 +451,11 @@ def test_what_a_newer_version_has_written_says_so(
 ) -> None:
     folder = copied(pristine)
     (folder / path).write_text(json.dumps(value))
+    before = (folder / path).read_bytes()
     with pytest.raises(UsageError, match=r"version \d.* reads up to 1.*[Uu]pgrade") as caught:
         use(folder)
     assert Path(path).name in str(caught.value)
+    assert (folder / path).read_bytes() == before
 
 
 @pytest.mark.parametrize("without", ["inbox/mail.json", "tasks/board.json"])

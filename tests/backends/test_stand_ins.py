@@ -12,31 +12,12 @@ from memory_backend import MemoryBoard, MemoryMail, MemoryRoster
 from teams import spawn, when
 
 import learnkit as lk
-from learnkit.backends.files.board import TaskBoard
-from learnkit.backends.files.mailbox import Mailbox
-from learnkit.backends.files.roster import Roster
 from learnkit.backends.files.tracker import Tracker
 from learnkit.backends.interface import (
     BoardBackend,
-    InboxReader,
     MailBackend,
-    RequestBackend,
     RosterBackend,
 )
-
-
-def test_the_files_are_backends(tmp_path: Path) -> None:
-    mail: MailBackend = Mailbox(tmp_path / "inbox")
-    mail.open("alice")
-    reader: InboxReader = mail.reader("alice")
-    board: BoardBackend = TaskBoard(tmp_path / "tasks")
-    requests: RequestBackend = Tracker(tmp_path / "requests.json", lambda: datetime(2026, 1, 1))
-    roster: RosterBackend = Roster(tmp_path, "team")
-    assert isinstance(mail, MailBackend)
-    assert isinstance(reader, InboxReader)
-    assert isinstance(board, BoardBackend)
-    assert isinstance(requests, RequestBackend)
-    assert isinstance(roster, RosterBackend)
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -31,60 +29,12 @@ from learnkit.backends.files.store import (
 )
 from learnkit.errors import UsageError
 
-WORKER = Path(__file__).parents[1] / "support" / "store_worker.py"
-
-
-def worker(*arguments: object) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, str(WORKER), *map(str, arguments)])
-
 
 def parts(folder: Path) -> list[Path]:
     return list(folder.glob(".*.part"))
 
 
 # Many writers, readers that are killed
-
-
-@pytest.mark.slow
-def test_nothing_is_lost_between_processes_and_nothing_taken_twice(tmp_path: Path) -> None:
-    chance = random.Random(7)
-    writers = [worker("write", tmp_path, f"w{number}", 2, 250) for number in range(4)]
-    kills = 0
-    while any(one.poll() is None for one in writers):
-        reader = worker("read", tmp_path)
-        time.sleep(chance.uniform(0.05, 0.35))  # some die while they start, most while they read
-        reader.kill()
-        reader.wait()
-        kills += 1
-    assert [one.returncode for one in writers] == [0] * 4
-    assert worker("read", tmp_path, "the end").wait(timeout=60) == 0
-    assert kills >= 3
-    wanted = {f"w{w}-{t}-{n}" for w in range(4) for t in range(2) for n in range(250)}
-    for name in ("inbox.jsonl", "transcript.jsonl"):
-        ids = [entry["id"] for entry in Journal(tmp_path / name).read()[0]]
-        assert len(ids) == len(set(ids)), f"{name} holds an id twice"
-        assert set(ids) == wanted
-    count = Document(tmp_path / "counter.json").read()
-    assert count == {"n": 2000, "by": {f"w{number}": 500 for number in range(4)}}
-
-
-@pytest.mark.slow
-def test_a_killed_writer_leaves_at_most_its_own_line(tmp_path: Path) -> None:
-    chance, journal = random.Random(3), Journal(tmp_path / "inbox.jsonl")
-    for round in range(6):
-        before = len(journal.read()[0])
-        writer = worker("append", tmp_path)
-        while len(journal.read()[0]) < before + 2:
-            assert writer.poll() is None
-            time.sleep(0.005)
-        time.sleep(chance.uniform(0, 0.02))
-        writer.kill()
-        writer.wait()
-        whole = journal.read()[0]
-        assert [entry["id"] for entry in whole[before:]] == list(range(len(whole) - before))
-        journal.append({"id": f"after {round}"})
-        assert journal.read()[0] == [*whole, {"id": f"after {round}"}]
-        journal.path.unlink()
 
 
 def test_a_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
