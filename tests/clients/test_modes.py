@@ -154,15 +154,6 @@ def test_streaming_brings_thinking_text_and_arguments() -> None:
     assert [event.type for event in raw][-1] == "message_stop"
 
 
-def test_tokens_are_counted_without_a_reply() -> None:
-    client = lk.scripted([])
-    short = client.messages.count_tokens(model=client.model, messages=ASK["messages"])
-    long = client.messages.count_tokens(
-        model=client.model, messages=[{"role": "user", "content": "hello " * 100}]
-    )
-    assert 0 < short.input_tokens < long.input_tokens
-
-
 def test_live_mode_takes_real_time_on_the_system_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving([lk.say("late")], delay=0.05) as server:
         monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test")

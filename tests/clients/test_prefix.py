@@ -139,16 +139,6 @@ def test_what_is_only_written_differently_is_shared() -> None:
     assert Prefix.of({**after, "system": "Be long."}, before).shared(before) == 0
 
 
-def test_a_cache_holds_what_stands_before_the_last_mark() -> None:
-    cached = {"cache_control": {"type": "ephemeral"}}
-    block = {"type": "text", "text": "b", **cached}
-    assert Prefix.of(said("a", "b")).marked == 0
-    assert Prefix.of({**said("a", "b"), **cached}).marked == 3
-    assert Prefix.of(said("a", [block], "c")).marked == 3
-    assert Prefix.of({**said("a"), "system": [block]}).marked == 1
-    assert Prefix.of({**said("a"), "tools": [{"name": "t", **cached}]}).marked == 1
-
-
 @pytest.mark.parametrize("where", ["properties", "$defs", "patternProperties"])
 def test_names_in_a_schema_are_no_noise(where: str) -> None:
     def body(*names: str) -> dict[str, Any]:
@@ -247,13 +237,6 @@ def test_what_says_the_same_has_the_same_hash(how: str) -> None:
     SAME[how](changed)
     assert changed != NOTE or how == "key order"
     assert Prefix.of(changed).hash == Prefix.of(NOTE).hash
-
-
-def test_a_propertys_name_is_no_noise() -> None:
-    changed = copy.deepcopy(NOTE)
-    schema = changed["tools"][0]["input_schema"]
-    schema["properties"] = {"title": schema["properties"]["text"]}
-    assert Prefix.of(changed).hash != Prefix.of(NOTE).hash
 
 
 def test_the_canonical_form_and_the_tokens_of_each_part() -> None:

@@ -103,17 +103,6 @@ def test_what_is_answered_counts_as_output_and_nothing_counts_as_one() -> None:
     assert ask(client, go).usage.output_tokens == 1
 
 
-def test_a_reply_stops_for_its_calls_unless_it_says_why() -> None:
-    go = [{"role": "user", "content": "go"}]
-    for reply, reason in (
-        (lk.reply("I look.", lk.use("bash")), "tool_use"),
-        (lk.use("bash"), "tool_use"),
-        (lk.say("done"), "end_turn"),
-        (lk.reply("half a", stop_reason="max_tokens"), "max_tokens"),
-    ):
-        assert ask(lk.scripted([reply]), go).stop_reason == reason
-
-
 def test_an_answer_is_the_apis_in_all_its_parts() -> None:
     reply = lk.reply("I look.", lk.use("bash", command="größer"), lk.use("bash"))
     quick = {"latency": 0.0, "usage": {"input_tokens": 5}}
@@ -227,25 +216,6 @@ def test_returned_thinking_is_accepted_unchanged_and_refused_after_a_change() ->
         ask(client, changed)
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "content", "status"),
-    [
-        ("POST", "/v1/messages", b"{not json", 400),
-        ("POST", "/v1/messages", b"[]", 400),
-        ("POST", "/v1/nowhere", b"{}", 404),
-        ("GET", "/v1/messages", b"", 405),
-    ],
-)
-def test_what_is_no_request_gets_the_apis_answer(
-    method: str, path: str, content: bytes, status: int
-) -> None:
-    transport = OfflineTransport(Scripted([]), lk.VirtualClock())
-    request = httpx2.Request(method, f"http://offline.invalid{path}", content=content)
-    response = transport.handle_request(request)
-    assert response.status_code == status
-    assert json.loads(response.read())["type"] == "error"
-
-
 def test_marks_on_blocks_ask_for_caching_up_to_the_last() -> None:
     client = lk.scripted(lambda request: "ok")
     mark = {"cache_control": {"type": "ephemeral"}}
@@ -314,19 +284,6 @@ def test_bodies_that_are_too_large_or_too_deep_are_refused() -> None:
     deep = b'{"messages":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
     request = httpx2.Request("POST", "http://offline.invalid/v1/messages", content=deep)
     assert transport.handle_request(request).status_code == 400
-
-
-@pytest.mark.parametrize("clock", [lk.SystemClock, lk.VirtualClock])
-def test_eight_agents_share_a_client(clock: Any) -> None:
-    def run() -> list[str]:
-        script = {f"a{n}": [lk.say(f"hello from {n}", latency=0.001 * n)] for n in range(8)}
-        client = lk.scripted(script, clock=clock())
-        agents = [lk.Agent(client, name=f"a{n}") for n in range(8)]
-        with client.clock:
-            workers = [client.clock.spawn(a.name, a.run, "hello") for a in agents]
-            return [worker.join(timeout=30).text for worker in workers]
-
-    assert run() == [f"hello from {n}" for n in range(8)]
 
 
 def test_a_blank_text_between_two_thoughts_binds_nothing() -> None:
