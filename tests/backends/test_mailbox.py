@@ -295,21 +295,6 @@ def test_nothing_is_lost_or_read_twice_with_writers_in_processes_and_readers_kil
 
 
 @pytest.mark.slow
-def test_a_sender_that_is_killed_has_sent_or_not(box: Mailbox) -> None:
-    box.send("lead", "alice", "before")
-    counts = set()
-    for _ in dying.at_every_step(lambda: box.send("lead", "alice", "killed")):
-        box.send("lead", "alice", "after")
-        mail = box.all("alice")
-        assert mail[0].content == "before"
-        assert mail[-1].content == "after"
-        ids = [one.id for one in mail]
-        assert len(set(ids)) == len(ids)
-        counts.add(len(mail))
-    assert len(counts) > 3
-
-
-@pytest.mark.slow
 def test_a_broadcast_that_is_killed_has_reached_everybody_or_nobody(box: Mailbox) -> None:
     met = []
     inboxes = [box.reader("alice"), box.reader("bob")]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -21,8 +19,6 @@ from learnkit.backends.files.store import (
     Journal,
     Reader,
     append_together,
-    check_version,
-    following,
     locked,
     recover,
     write_together,
@@ -35,23 +31,6 @@ def parts(folder: Path) -> list[Path]:
 
 
 # Many writers, readers that are killed
-
-
-def test_a_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
-    code = (
-        "import sys, time; from learnkit.backends.files.store import locked\n"
-        "with locked(sys.argv[1]): print('held', flush=True); time.sleep(60)"
-    )
-    holder = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
-    )
-    assert holder.stdout is not None
-    assert holder.stdout.readline() == "held\n"
-    holder.kill()
-    holder.wait()
-    holder.stdout.close()
-    Document(tmp_path / "a.json").write({"a": 1})
-    assert Document(tmp_path / "a.json").read() == {"a": 1}
 
 
 # Killed at every step
@@ -270,14 +249,6 @@ def test_threads_take_turns_and_a_holder_may_ask_again(tmp_path: Path) -> None:
     assert document.read() == {"n": 200}
 
 
-def test_two_names_of_one_folder_are_one_lock(tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "real")
-    with locked(tmp_path / "real"), locked(tmp_path / "link"):
-        Document(tmp_path / "link" / "a.json").write(1)
-    assert Document(tmp_path / "real" / "a.json").read() == 1
-
-
 def test_files_are_text_that_people_can_read(tmp_path: Path) -> None:
     Document(tmp_path / "a.json").write({"b": [1], "a": "ü\ud800"})
     assert (tmp_path / "a.json").read_text() == ('{\n  "b": [\n    1\n  ],\n  "a": "ü\\ud800"\n}\n')
@@ -306,39 +277,6 @@ def test_a_counter_is_written_in_place(tmp_path: Path) -> None:
     assert counter.path.stat().st_ino == file
     counter.give(9_999_999)
     assert counter.path.read_text() == long.replace("100000", "10000000")
-
-
-@pytest.mark.parametrize(
-    ("stored", "highest", "number"),
-    [
-        (None, 0, 1),
-        (None, 7, 8),
-        (1, 0, 1),
-        (5, 3, 5),
-        (5, 4, 5),
-        (5, 5, 6),
-        (0, 0, 1),
-        (-3, 0, 1),
-        (True, 0, 1),
-        (5.0, 0, 1),
-        ("5", 0, 1),
-        (10**9 - 1, 0, 10**9 - 1),
-        (10**9, 0, 1),
-    ],
-)
-def test_the_number_that_follows(stored: Any, highest: int, number: int) -> None:
-    assert following(stored, highest) == number
-
-
-@pytest.mark.parametrize("value", [{}, [], 5, {"version": 1}, {"version": True}, {"version": "2"}])
-def test_a_file_of_this_version_is_read(tmp_path: Path, value: Any) -> None:
-    check_version(tmp_path / "a.json", value)
-    with pytest.raises(UsageError) as caught:
-        check_version(tmp_path / "a.json", {"version": 2})
-    assert str(caught.value) == (
-        f"{tmp_path / 'a.json'} was written by a newer learnkit: it has version 2, and this one "
-        "reads up to 1. Upgrade learnkit."
-    )
 
 
 # Journals
@@ -433,21 +371,6 @@ def test_an_entry_is_a_dict(tmp_path: Path, entry: Any) -> None:
     with pytest.raises(UsageError, match="entries are dicts"):
         journal.append({"n": 1}, entry)
     assert journal.read()[0] == []
-
-
-def test_no_room_adds_nothing(tmp_path: Path) -> None:
-    code = (
-        "import resource, sys; from learnkit.backends.files.store import Journal\n"
-        "journal = Journal(sys.argv[1]); journal.append({'n': 1})\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50))\n"
-        "try: journal.append({'n': 2, 'text': 'x' * 100})\n"
-        "except OSError: print(journal.read()[0], journal.path.stat().st_size)"
-    )
-    path = tmp_path / "a.jsonl"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "[{'n': 1}] 9\n"
 
 
 # Readers

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,37 +15,25 @@ from profiles import examples
 import learnkit as lk
 from learnkit.backends.files.tracker import KEPT, RULES, Answer, Request, State, Tracker
 
-START = datetime(2026, 1, 1, tzinfo=UTC)
 
-
-class Now:
-    """A clock that is set by hand."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def __call__(self) -> datetime:
-        return START + timedelta(seconds=self.seconds)
+@pytest.fixture
+def clock() -> lk.VirtualClock:
+    return lk.VirtualClock()
 
 
 @pytest.fixture
-def now() -> Now:
-    return Now()
-
-
-@pytest.fixture
-def tracker(tmp_path: Path, now: Now) -> Tracker:
-    return Tracker(tmp_path / "requests.json", now)
+def tracker(tmp_path: Path, clock: lk.VirtualClock) -> Tracker:
+    return Tracker(tmp_path / "requests.json", clock.now)
 
 
 def test_after_its_time_a_request_counts_as_expired_also_if_nobody_has_looked(
-    tmp_path: Path, tracker: Tracker, now: Now
+    tmp_path: Path, tracker: Tracker, clock: lk.VirtualClock
 ) -> None:
     asked = tracker.open("shutdown", "lead", "alice", "please", within=60)
-    now.seconds = 60
+    clock.sleep(60)
     assert tracker.get(asked.id).state == "pending"
-    now.seconds = 61
-    assert Tracker(tmp_path / "requests.json", now).get(asked.id).state == "expired"
+    clock.sleep(1)
+    assert Tracker(tmp_path / "requests.json", clock.now).get(asked.id).state == "expired"
     with pytest.raises(lk.ToolError, match="already expired"):
         tracker.answer(asked.id, "alice", "approved")
     assert tracker.open("shutdown", "lead", "alice", "again").id != asked.id
@@ -56,8 +43,7 @@ def test_after_its_time_a_request_counts_as_expired_also_if_nobody_has_looked(
     assert tracker.expire(asked.id, "late") is None
 
 
-def test_the_file_does_not_grow_for_ever(tmp_path: Path, now: Now) -> None:
-    tracker = Tracker(tmp_path / "requests.json", now)
+def test_the_file_does_not_grow_for_ever(tmp_path: Path, tracker: Tracker) -> None:
     waiting = tracker.open("plan", "carol", "lead", "a plan")
     path = tmp_path / "requests.json"
     data = json.loads(path.read_text())
@@ -71,13 +57,14 @@ def test_the_file_does_not_grow_for_ever(tmp_path: Path, now: Now) -> None:
     assert "x4" not in kept
 
 
-def test_a_file_that_was_spoilt_by_hand_is_named(tmp_path: Path, now: Now) -> None:
-    path = tmp_path / "requests.json"
-    path.write_text('{"next_id": 1, "assignments": {}, "requests": [{"id": "x"}]}')
+def test_a_file_that_was_spoilt_by_hand_is_named(tmp_path: Path, tracker: Tracker) -> None:
+    (tmp_path / "requests.json").write_text(
+        '{"next_id": 1, "assignments": {}, "requests": [{"id": "x"}]}'
+    )
     with pytest.raises(
         lk.UsageError, match=r"requests\.json does not hold .*'kind': Field required; mend it"
     ):
-        Tracker(path, now).all()
+        tracker.all()
 
 
 def test_every_rule_starts_at_pending_and_ends_in_a_state() -> None:
@@ -94,7 +81,7 @@ class Machine(RuleBasedStateMachine):
         import tempfile
 
         self.folder = tempfile.TemporaryDirectory()
-        self.now = Now()
+        self.clock = lk.VirtualClock()
         self.path = Path(self.folder.name) / "requests.json"
         self.model: dict[str, dict[str, Any]] = {}
         self.assignments: dict[str, int] = {}
@@ -104,7 +91,7 @@ class Machine(RuleBasedStateMachine):
 
     @property
     def tracker(self) -> Tracker:
-        return Tracker(self.path, self.now)  # a restart before every step
+        return Tracker(self.path, self.clock.now)  # a restart before every step
 
     @rule(kind=st.sampled_from(["shutdown", "plan"]), mate=st.sampled_from(["alice", "bob"]))
     def open(self, kind: Any, mate: str) -> None:
@@ -126,7 +113,7 @@ class Machine(RuleBasedStateMachine):
             "mate": mate,
             "to": to,
             "state": "pending",
-            "until": self.now.seconds + within if within else None,
+            "until": self.clock.time() + within if within else None,
             "assignment": self.assignments.get(mate, 0),
         }
 
@@ -164,9 +151,9 @@ class Machine(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([1.0, 30.0, 51.0]))
     def wait(self, seconds: float) -> None:
-        self.now.seconds += seconds
+        self.clock.sleep(seconds)
         for one in self.model.values():
-            if one["state"] == "pending" and one["until"] and self.now.seconds > one["until"]:
+            if one["state"] == "pending" and one["until"] and self.clock.time() > one["until"]:
                 one["state"] = "expired"
 
     @invariant()

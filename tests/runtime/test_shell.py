@@ -229,31 +229,17 @@ def test_a_process_caught_while_it_is_being_loaded_is_found(tmp_path: Path) -> N
     assert [one for one in Path("/proc").glob("[0-9]*") if name in _arguments(one)] == []
 
 
-def test_loading_a_program_may_take_long(tmp_path: Path) -> None:
-    """A folder that reads as one in /proc does while the kernel is slow to load a program."""
-    arguments, environment = tmp_path / "cmdline", tmp_path / "environ"
-    for file in (arguments, environment):
-        file.touch()
+@pytest.mark.parametrize("arguments", [b"", b"sleep\0"], ids=["neither", "arguments"])
+def test_a_program_that_takes_long_to_load_is_found(tmp_path: Path, arguments: bytes) -> None:
+    """The kernel sets arguments and environment one after the other, and may be interrupted."""
+    (tmp_path / "cmdline").write_bytes(arguments)
+    (tmp_path / "environ").write_bytes(b"")
 
     def load() -> None:
-        time.sleep(0.1)
-        environment.write_bytes(b"MARK=1\0")
-        arguments.write_bytes(b"sleep\x00300\0")
+        (tmp_path / "environ").write_bytes(b"MARK=1\0")
+        (tmp_path / "cmdline").write_bytes(b"sleep\x00300\0")
 
-    thread = threading.Thread(target=load)
-    thread.start()
-    found = process_tree._environ(str(tmp_path))
-    thread.join()
-    assert b"MARK=1" in found
-
-
-def test_a_program_whose_arguments_are_there_before_its_environment_is_found(
-    tmp_path: Path,
-) -> None:
-    """The kernel sets the one after the other, and may be interrupted in between."""
-    (tmp_path / "cmdline").write_bytes(b"sleep\0")
-    (tmp_path / "environ").write_bytes(b"")
-    late = threading.Timer(0.05, (tmp_path / "environ").write_bytes, [b"MARK=1\0"])
+    late = threading.Timer(0.1, load)
     late.start()
     assert b"MARK=1" in process_tree._environ(str(tmp_path))
     late.join()

@@ -53,22 +53,21 @@ def test_words_before_the_call_show_that_it_streams() -> None:
 
 
 @pytest.mark.parametrize(
-    ("refused", "what"),
-    [("cache_control", "prompt cache"), ("stream", "streaming"), ("tools", "tool calls")],
+    ("refused", "parts"),
+    [
+        (["cache_control"], ["prompt cache"]),
+        (["stream"], ["streaming"]),
+        (["tools"], ["tool calls"]),
+        (["cache_control", "stream"], ["streaming", "prompt cache"]),
+    ],
 )
-def test_a_part_that_is_refused_is_named(refused: str, what: str) -> None:
-    answer = call if refused != "tools" else lambda _: lk.say("Ready.")
-    with checked(answer, refused=[refused]) as (found, server):
-        assert [one.what for one in found.values() if not one.works] == [what]
-        assert found[what].found == "refused"
-        assert found[what].advice
-        assert 1 < len(server.bodies) <= 4
-
-
-def test_two_parts_that_are_refused_are_named() -> None:
-    with checked(call, refused=["cache_control", "stream"]) as (found, _):
-        refused = [one.what for one in found.values() if one.found == "refused"]
-        assert refused == ["streaming", "prompt cache"]
+def test_a_part_that_is_refused_is_named(refused: list[str], parts: list[str]) -> None:
+    answer = call if refused != ["tools"] else lambda _: lk.say("Ready.")
+    with checked(answer, refused=refused) as (found, server):
+        broken = [one for one in found.values() if not one.works]
+        assert [one.what for one in broken] == parts
+        assert all(one.found == "refused" and one.advice for one in broken)
+        assert 1 < len(server.bodies) <= 5
 
 
 def test_a_server_that_never_streams_is_understood() -> None:
