@@ -258,19 +258,16 @@ def loads_or_names_itself(state: State, folder: Path) -> None:
 
 
 @BY_PATH
-def test_what_is_as_it_should_be_loads(pristine: Path, state: State) -> None:
-    state.use(copied(pristine))
-
-
-@BY_PATH
-@pytest.mark.parametrize("form", ["mark", "crlf"])
-def test_what_another_system_has_written_loads(pristine: Path, state: State, form: str) -> None:
+@pytest.mark.parametrize("form", ["plain", "mark", "crlf"])
+def test_what_is_as_it_should_be_loads_whatever_system_has_written_it(
+    pristine: Path, state: State, form: str
+) -> None:
     folder = copied(pristine)
     path = folder / state.path
     text = path.read_bytes()
     if form == "crlf":
         path.write_bytes(text.replace(b"\n", b"\r\n"))
-    else:
+    if form == "mark":
         path.write_bytes(b"\xef\xbb\xbf" + text)
     state.use(folder)
 

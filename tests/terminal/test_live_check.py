@@ -143,23 +143,20 @@ def test_nobody_there_is_said() -> None:
 )
 def test_the_command_prints_what_it_found(script: Any, code: int, words: list[str]) -> None:
     with serving(script) as server:
-        env = {"ANTHROPIC_API_KEY": "local-test", "ANTHROPIC_BASE_URL": server.url}
-        run = subprocess.run(
-            [str(Path(sys.executable).with_name("learnkit")), "doctor", "--live"],
-            env={**os.environ, **env, "COLUMNS": "200"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        run = doctor(ANTHROPIC_API_KEY="local-test", ANTHROPIC_BASE_URL=server.url)
     assert (run.returncode, run.stderr) == (code, "")
     assert [word for word in words if word not in run.stdout] == []
     assert "local-test" not in run.stdout
 
 
+def doctor(**env: str) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).with_name("learnkit")), "doctor", "--live"]
+    env = {**os.environ, "COLUMNS": "200", **env}
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.slow
 def test_without_a_key_the_command_says_what_to_do() -> None:
-    env = {name: value for name, value in os.environ.items() if name != "ANTHROPIC_API_KEY"}
-    command = [str(Path(sys.executable).with_name("learnkit")), "doctor", "--live"]
-    run = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    run = doctor(ANTHROPIC_API_KEY="")
     assert run.returncode == 2
     assert "needs a key: set ANTHROPIC_API_KEY" in run.stderr
