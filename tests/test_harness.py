@@ -117,8 +117,8 @@ def test_any_part_can_be_left_out(tmp_path_factory: Any, without: set[str]) -> N
 def test_a_list_of_parts_is_all_that_it_has(tmp_path: Path) -> None:
     agent = lk.full_agent(lk.scripted([]), tmp_path, parts=["todo", "tasks"], without=["tasks"])
     assert list(agent.tools) == ["bash", "read_file", "write_file", "edit_file", "todo"]
-    with pytest.raises(lk.UsageError, match="there is no part 'magic'"):
-        lk.full_agent(lk.scripted([]), tmp_path, parts=["magic"])
+    with pytest.raises(lk.UsageError, match="there is no part 'magic'; there are: todo, "):
+        lk.full_agent(lk.scripted([]), tmp_path, without=["magic"])
     with pytest.raises(lk.UsageError, match="autonomy needs team"):
         lk.full_agent(lk.scripted([]), tmp_path, parts=["autonomy"])
 
@@ -164,11 +164,6 @@ def test_outside_of_a_repository_there_are_no_worktrees(tmp_path: Path) -> None:
     agent = lk.full_agent(lk.scripted([]), tmp_path)
     assert "worktree_create" not in agent.tools
     assert "load_skill" not in agent.tools  # there are no skills either
-
-
-def test_a_part_that_there_is_not_is_named(tmp_path: Path) -> None:
-    with pytest.raises(lk.UsageError, match="there is no part 'magic'; there are: todo, "):
-        lk.full_agent(lk.scripted([]), tmp_path, without=["magic"])
 
 
 def test_what_is_denied_is_denied_to_all(repo: Path) -> None:

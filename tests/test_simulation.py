@@ -150,12 +150,3 @@ def test_the_command_names_a_seed_that_fails_and_says_how_to_run_it_again(tmp_pa
     )
     assert found, done.stdout
     assert any(e.type == "task.started" for e in lk.EventLog.load(found[2]))
-
-
-def test_teams_on_the_wall_clock_by_the_command() -> None:
-    root = Path(__file__).resolve().parent.parent
-    command = [sys.executable, "-m", "tests.simulate", "--wall", "--seeds", "1", "--start", "7"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert " hours in " in done.stdout
-    assert "virtual" not in done.stdout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -17,48 +16,38 @@ from learnkit.runtime.virtual_clock import VirtualClock
 from learnkit.testing import BackendTests
 
 
-class Now:
-    """A clock that is set by hand."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def __call__(self) -> datetime:
-        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.seconds)
-
-
 class ByHand(BackendTests):
     """A backend whose clock is set by hand."""
 
-    now: Now
+    clock: VirtualClock
 
     def let_pass(self, seconds: float) -> None:
-        self.now.seconds += seconds
+        self.clock.sleep(seconds)
 
 
 class TestMemory(ByHand):
     @pytest.fixture
     def backend(self) -> Backend:
-        self.now = Now()
-        return MemoryBackend(self.now)
+        self.clock = VirtualClock()
+        return MemoryBackend(self.clock.now)
 
 
 class TestFiles(ByHand):
     @pytest.fixture
     def backend(self, tmp_path: Path) -> Backend:
-        self.now = Now()
-        return FilesBackend(tmp_path, self.now)
+        self.clock = VirtualClock()
+        return FilesBackend(tmp_path, self.clock.now)
 
     def again(self, backend: Backend) -> Backend:
         assert isinstance(backend, FilesBackend)
-        return FilesBackend(backend.root, self.now)
+        return FilesBackend(backend.root, self.clock.now)
 
 
 @pytest.mark.slow  # test_sql compares a database with files
 class TestSqlite(ByHand):
     @pytest.fixture
     def backend(self, tmp_path: Path) -> Iterator[Backend]:
-        self.now, self.url = Now(), f"sqlite:///{tmp_path / 'team.db'}"
+        self.clock, self.url = VirtualClock(), f"sqlite:///{tmp_path / 'team.db'}"
         with closing(self._opened()) as backend:
             yield backend
 
@@ -66,6 +55,4 @@ class TestSqlite(ByHand):
         return self._opened()
 
     def _opened(self) -> Backend:
-        clock = VirtualClock()
-        clock.now = self.now  # type: ignore[method-assign]
-        return open_backend(self.url, clock=clock, create=True)
+        return open_backend(self.url, clock=self.clock, create=True)

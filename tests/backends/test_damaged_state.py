@@ -258,19 +258,16 @@ def loads_or_names_itself(state: State, folder: Path) -> None:
 
 
 @BY_PATH
-def test_what_is_as_it_should_be_loads(pristine: Path, state: State) -> None:
-    state.use(copied(pristine))
-
-
-@BY_PATH
-@pytest.mark.parametrize("form", ["mark", "crlf"])
-def test_what_another_system_has_written_loads(pristine: Path, state: State, form: str) -> None:
+@pytest.mark.parametrize("form", ["plain", "mark", "crlf"])
+def test_what_is_as_it_should_be_loads_whatever_system_has_written_it(
+    pristine: Path, state: State, form: str
+) -> None:
     folder = copied(pristine)
     path = folder / state.path
     text = path.read_bytes()
     if form == "crlf":
         path.write_bytes(text.replace(b"\n", b"\r\n"))
-    else:
+    if form == "mark":
         path.write_bytes(b"\xef\xbb\xbf" + text)
     state.use(folder)
 
@@ -451,9 +448,11 @@ def test_what_a_newer_version_has_written_says_so(
 ) -> None:
     folder = copied(pristine)
     (folder / path).write_text(json.dumps(value))
+    before = (folder / path).read_bytes()
     with pytest.raises(UsageError, match=r"version \d.* reads up to 1.*[Uu]pgrade") as caught:
         use(folder)
     assert Path(path).name in str(caught.value)
+    assert (folder / path).read_bytes() == before
 
 
 def test_state_that_has_vanished_is_not_taken_for_none_yet(tmp_path: Path) -> None:

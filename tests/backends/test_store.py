@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import random
 import re
-import subprocess
-import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +19,11 @@ from learnkit.backends.files.store import (
     Journal,
     Reader,
     append_together,
-    check_version,
-    following,
     locked,
     recover,
     write_together,
 )
 from learnkit.errors import UsageError
-
-WORKER = Path(__file__).parents[1] / "support" / "store_worker.py"
-
-
-def worker(*arguments: object) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, str(WORKER), *map(str, arguments)])
 
 
 def parts(folder: Path) -> list[Path]:
@@ -43,65 +31,6 @@ def parts(folder: Path) -> list[Path]:
 
 
 # Many writers, readers that are killed
-
-
-@pytest.mark.slow
-def test_nothing_is_lost_between_processes_and_nothing_taken_twice(tmp_path: Path) -> None:
-    chance = random.Random(7)
-    writers = [worker("write", tmp_path, f"w{number}", 2, 250) for number in range(4)]
-    kills = 0
-    while any(one.poll() is None for one in writers):
-        reader = worker("read", tmp_path)
-        time.sleep(chance.uniform(0.05, 0.35))  # some die while they start, most while they read
-        reader.kill()
-        reader.wait()
-        kills += 1
-    assert [one.returncode for one in writers] == [0] * 4
-    assert worker("read", tmp_path, "the end").wait(timeout=60) == 0
-    assert kills >= 3
-    wanted = {f"w{w}-{t}-{n}" for w in range(4) for t in range(2) for n in range(250)}
-    for name in ("inbox.jsonl", "transcript.jsonl"):
-        ids = [entry["id"] for entry in Journal(tmp_path / name).read()[0]]
-        assert len(ids) == len(set(ids)), f"{name} holds an id twice"
-        assert set(ids) == wanted
-    count = Document(tmp_path / "counter.json").read()
-    assert count == {"n": 2000, "by": {f"w{number}": 500 for number in range(4)}}
-
-
-@pytest.mark.slow
-def test_a_killed_writer_leaves_at_most_its_own_line(tmp_path: Path) -> None:
-    chance, journal = random.Random(3), Journal(tmp_path / "inbox.jsonl")
-    for round in range(6):
-        before = len(journal.read()[0])
-        writer = worker("append", tmp_path)
-        while len(journal.read()[0]) < before + 2:
-            assert writer.poll() is None
-            time.sleep(0.005)
-        time.sleep(chance.uniform(0, 0.02))
-        writer.kill()
-        writer.wait()
-        whole = journal.read()[0]
-        assert [entry["id"] for entry in whole[before:]] == list(range(len(whole) - before))
-        journal.append({"id": f"after {round}"})
-        assert journal.read()[0] == [*whole, {"id": f"after {round}"}]
-        journal.path.unlink()
-
-
-def test_a_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
-    code = (
-        "import sys, time; from learnkit.backends.files.store import locked\n"
-        "with locked(sys.argv[1]): print('held', flush=True); time.sleep(60)"
-    )
-    holder = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
-    )
-    assert holder.stdout is not None
-    assert holder.stdout.readline() == "held\n"
-    holder.kill()
-    holder.wait()
-    holder.stdout.close()
-    Document(tmp_path / "a.json").write({"a": 1})
-    assert Document(tmp_path / "a.json").read() == {"a": 1}
 
 
 # Killed at every step
@@ -320,14 +249,6 @@ def test_threads_take_turns_and_a_holder_may_ask_again(tmp_path: Path) -> None:
     assert document.read() == {"n": 200}
 
 
-def test_two_names_of_one_folder_are_one_lock(tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "real")
-    with locked(tmp_path / "real"), locked(tmp_path / "link"):
-        Document(tmp_path / "link" / "a.json").write(1)
-    assert Document(tmp_path / "real" / "a.json").read() == 1
-
-
 def test_files_are_text_that_people_can_read(tmp_path: Path) -> None:
     Document(tmp_path / "a.json").write({"b": [1], "a": "ü\ud800"})
     assert (tmp_path / "a.json").read_text() == ('{\n  "b": [\n    1\n  ],\n  "a": "ü\\ud800"\n}\n')
@@ -356,39 +277,6 @@ def test_a_counter_is_written_in_place(tmp_path: Path) -> None:
     assert counter.path.stat().st_ino == file
     counter.give(9_999_999)
     assert counter.path.read_text() == long.replace("100000", "10000000")
-
-
-@pytest.mark.parametrize(
-    ("stored", "highest", "number"),
-    [
-        (None, 0, 1),
-        (None, 7, 8),
-        (1, 0, 1),
-        (5, 3, 5),
-        (5, 4, 5),
-        (5, 5, 6),
-        (0, 0, 1),
-        (-3, 0, 1),
-        (True, 0, 1),
-        (5.0, 0, 1),
-        ("5", 0, 1),
-        (10**9 - 1, 0, 10**9 - 1),
-        (10**9, 0, 1),
-    ],
-)
-def test_the_number_that_follows(stored: Any, highest: int, number: int) -> None:
-    assert following(stored, highest) == number
-
-
-@pytest.mark.parametrize("value", [{}, [], 5, {"version": 1}, {"version": True}, {"version": "2"}])
-def test_a_file_of_this_version_is_read(tmp_path: Path, value: Any) -> None:
-    check_version(tmp_path / "a.json", value)
-    with pytest.raises(UsageError) as caught:
-        check_version(tmp_path / "a.json", {"version": 2})
-    assert str(caught.value) == (
-        f"{tmp_path / 'a.json'} was written by a newer learnkit: it has version 2, and this one "
-        "reads up to 1. Upgrade learnkit."
-    )
 
 
 # Journals
@@ -483,21 +371,6 @@ def test_an_entry_is_a_dict(tmp_path: Path, entry: Any) -> None:
     with pytest.raises(UsageError, match="entries are dicts"):
         journal.append({"n": 1}, entry)
     assert journal.read()[0] == []
-
-
-def test_no_room_adds_nothing(tmp_path: Path) -> None:
-    code = (
-        "import resource, sys; from learnkit.backends.files.store import Journal\n"
-        "journal = Journal(sys.argv[1]); journal.append({'n': 1})\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50))\n"
-        "try: journal.append({'n': 2, 'text': 'x' * 100})\n"
-        "except OSError: print(journal.read()[0], journal.path.stat().st_size)"
-    )
-    path = tmp_path / "a.jsonl"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "[{'n': 1}] 9\n"
 
 
 # Readers

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,103 +15,25 @@ from profiles import examples
 import learnkit as lk
 from learnkit.backends.files.tracker import KEPT, RULES, Answer, Request, State, Tracker
 
-START = datetime(2026, 1, 1, tzinfo=UTC)
 
-
-class Now:
-    """A clock that is set by hand."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def __call__(self) -> datetime:
-        return START + timedelta(seconds=self.seconds)
+@pytest.fixture
+def clock() -> lk.VirtualClock:
+    return lk.VirtualClock()
 
 
 @pytest.fixture
-def now() -> Now:
-    return Now()
-
-
-@pytest.fixture
-def tracker(tmp_path: Path, now: Now) -> Tracker:
-    return Tracker(tmp_path / "requests.json", now)
-
-
-def test_a_request_has_eight_characters_and_is_there_after_a_restart(
-    tmp_path: Path, tracker: Tracker, now: Now
-) -> None:
-    asked = tracker.open("shutdown", "lead", "alice", "please")
-    assert len(asked.id) == 8
-    answered = tracker.answer(asked.id, "alice", "rejected", "busy")
-    again = Tracker(tmp_path / "requests.json", now)
-    assert again.all() == [answered]
-    assert again.get(asked.id).note == "busy"
-    assert again.open("shutdown", "lead", "alice", "please").id != asked.id
-
-
-@pytest.mark.parametrize("by", ["lead", "bob", "alice ", ""])
-def test_only_the_addressee_may_answer(tracker: Tracker, by: str) -> None:
-    asked = tracker.open("shutdown", "lead", "alice", "please")
-    with pytest.raises(lk.ToolError, match="is for alice to answer"):
-        tracker.answer(asked.id, by, "approved")
-    assert tracker.get(asked.id) == asked
-
-
-def test_a_request_is_answered_once(tracker: Tracker) -> None:
-    asked = tracker.open("plan", "bob", "lead", "all of it")
-    tracker.answer(asked.id, "lead", "rejected", "no")
-    with pytest.raises(lk.ToolError, match="already rejected, which cannot be changed"):
-        tracker.answer(asked.id, "lead", "approved")
-    assert tracker.get(asked.id).state == "rejected"
-
-
-def test_an_unknown_request_is_an_error_that_names_those_there_are(tracker: Tracker) -> None:
-    with pytest.raises(lk.ToolError, match="no request 'r9'; the latest requests are: none"):
-        tracker.answer("r9", "lead", "approved")
-    asked = tracker.open("plan", "bob", "lead", "all of it")
-    with pytest.raises(lk.ToolError, match=asked.id):
-        tracker.get("r9")
-
-
-def test_changes_can_be_requested_of_a_plan_only(tracker: Tracker) -> None:
-    asked = tracker.open("shutdown", "lead", "alice", "please")
-    with pytest.raises(lk.ToolError, match="cannot become changes_requested"):
-        tracker.answer(asked.id, "alice", "changes_requested")
-    plan = tracker.open("plan", "bob", "lead", "all of it")
-    assert tracker.answer(plan.id, "lead", "changes_requested", "less").state != "pending"
-    assert tracker.open("plan", "bob", "lead", "half of it").id != plan.id
-
-
-def test_the_same_is_not_asked_twice_while_it_is_open(tracker: Tracker) -> None:
-    asked = tracker.open("shutdown", "lead", "alice", "please")
-    with pytest.raises(lk.ToolError, match=f"{asked.id} to alice has no answer yet"):
-        tracker.open("shutdown", "lead", "alice", "please!")
-    tracker.open("shutdown", "lead", "bob", "please")
-    tracker.open("plan", "alice", "lead", "a plan")
-
-
-def test_with_a_new_assignment_nothing_counts_that_was_asked_before(tracker: Tracker) -> None:
-    tracker.assign("bob")
-    old = tracker.open("plan", "bob", "lead", "the old one")
-    tracker.answer(old.id, "lead", "approved")
-    late = tracker.open("plan", "bob", "lead", "a late one")
-    other = tracker.open("plan", "carol", "lead", "another's")
-    assert [one.id for one in tracker.assign("bob")] == [late.id]
-    assert tracker.current("bob") is None
-    with pytest.raises(lk.ToolError, match="already expired"):
-        tracker.answer(late.id, "lead", "approved")
-    assert tracker.get(other.id).state == "pending"
+def tracker(tmp_path: Path, clock: lk.VirtualClock) -> Tracker:
+    return Tracker(tmp_path / "requests.json", clock.now)
 
 
 def test_after_its_time_a_request_counts_as_expired_also_if_nobody_has_looked(
-    tmp_path: Path, tracker: Tracker, now: Now
+    tmp_path: Path, tracker: Tracker, clock: lk.VirtualClock
 ) -> None:
     asked = tracker.open("shutdown", "lead", "alice", "please", within=60)
-    now.seconds = 60
+    clock.sleep(60)
     assert tracker.get(asked.id).state == "pending"
-    now.seconds = 61
-    assert Tracker(tmp_path / "requests.json", now).get(asked.id).state == "expired"
+    clock.sleep(1)
+    assert Tracker(tmp_path / "requests.json", clock.now).get(asked.id).state == "expired"
     with pytest.raises(lk.ToolError, match="already expired"):
         tracker.answer(asked.id, "alice", "approved")
     assert tracker.open("shutdown", "lead", "alice", "again").id != asked.id
@@ -123,30 +43,7 @@ def test_after_its_time_a_request_counts_as_expired_also_if_nobody_has_looked(
     assert tracker.expire(asked.id, "late") is None
 
 
-def test_of_many_who_answer_at_once_one_is_heard(tmp_path: Path, now: Now) -> None:
-    tracker = Tracker(tmp_path / "requests.json", now)
-    asked = tracker.open("shutdown", "lead", "alice", "please")
-    heard: list[str] = []
-
-    def answer(number: int) -> None:
-        try:
-            Tracker(tmp_path / "requests.json", now).answer(
-                asked.id, "alice", "approved", str(number)
-            )
-            heard.append(str(number))
-        except lk.ToolError:
-            pass
-
-    threads = [threading.Thread(target=answer, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [tracker.get(asked.id).note] == heard
-
-
-def test_the_file_does_not_grow_for_ever(tmp_path: Path, now: Now) -> None:
-    tracker = Tracker(tmp_path / "requests.json", now)
+def test_the_file_does_not_grow_for_ever(tmp_path: Path, tracker: Tracker) -> None:
     waiting = tracker.open("plan", "carol", "lead", "a plan")
     path = tmp_path / "requests.json"
     data = json.loads(path.read_text())
@@ -160,13 +57,14 @@ def test_the_file_does_not_grow_for_ever(tmp_path: Path, now: Now) -> None:
     assert "x4" not in kept
 
 
-def test_a_file_that_was_spoilt_by_hand_is_named(tmp_path: Path, now: Now) -> None:
-    path = tmp_path / "requests.json"
-    path.write_text('{"next_id": 1, "assignments": {}, "requests": [{"id": "x"}]}')
+def test_a_file_that_was_spoilt_by_hand_is_named(tmp_path: Path, tracker: Tracker) -> None:
+    (tmp_path / "requests.json").write_text(
+        '{"next_id": 1, "assignments": {}, "requests": [{"id": "x"}]}'
+    )
     with pytest.raises(
         lk.UsageError, match=r"requests\.json does not hold .*'kind': Field required; mend it"
     ):
-        Tracker(path, now).all()
+        tracker.all()
 
 
 def test_every_rule_starts_at_pending_and_ends_in_a_state() -> None:
@@ -183,7 +81,7 @@ class Machine(RuleBasedStateMachine):
         import tempfile
 
         self.folder = tempfile.TemporaryDirectory()
-        self.now = Now()
+        self.clock = lk.VirtualClock()
         self.path = Path(self.folder.name) / "requests.json"
         self.model: dict[str, dict[str, Any]] = {}
         self.assignments: dict[str, int] = {}
@@ -193,7 +91,7 @@ class Machine(RuleBasedStateMachine):
 
     @property
     def tracker(self) -> Tracker:
-        return Tracker(self.path, self.now)  # a restart before every step
+        return Tracker(self.path, self.clock.now)  # a restart before every step
 
     @rule(kind=st.sampled_from(["shutdown", "plan"]), mate=st.sampled_from(["alice", "bob"]))
     def open(self, kind: Any, mate: str) -> None:
@@ -215,7 +113,7 @@ class Machine(RuleBasedStateMachine):
             "mate": mate,
             "to": to,
             "state": "pending",
-            "until": self.now.seconds + within if within else None,
+            "until": self.clock.time() + within if within else None,
             "assignment": self.assignments.get(mate, 0),
         }
 
@@ -253,9 +151,9 @@ class Machine(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([1.0, 30.0, 51.0]))
     def wait(self, seconds: float) -> None:
-        self.now.seconds += seconds
+        self.clock.sleep(seconds)
         for one in self.model.values():
-            if one["state"] == "pending" and one["until"] and self.now.seconds > one["until"]:
+            if one["state"] == "pending" and one["until"] and self.clock.time() > one["until"]:
                 one["state"] = "expired"
 
     @invariant()

@@ -59,20 +59,12 @@ def test_leaving_ends_the_game_and_its_thread(asked: threading.Semaphore) -> Non
     human.leave()
     with pytest.raises(Left):
         worker.join(timeout=20)
-    with pytest.raises(Left):
-        agent.run("Once more?")
-    clock.close()
-    assert [t.name for t in threading.enumerate() if t.name == "game"] == []
-
-
-def test_who_has_left_is_not_asked_again(asked: threading.Semaphore) -> None:
-    human, clock, agent = seat(asked)
-    human.leave()
     with pytest.raises(Left, match="start it again"):
         agent.run("Once more?")
     assert not asked.acquire(blocking=False)
     assert human.pending is None
     clock.close()
+    assert [t.name for t in threading.enumerate() if t.name == "game"] == []
 
 
 def test_closing_the_clock_ends_a_wait_that_nobody_answers(asked: threading.Semaphore) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -141,19 +143,6 @@ def test_an_empty_reply_leaves_nothing_behind(path: Path, nothing: Reply) -> Non
     assert run(lk.connect(recording=path), Pushes()) == recorded
 
 
-class Clears(lk.Mechanism):
-    """Clears all but the newest tool result, every third turn."""
-
-    def before_model(self, agent: lk.Agent) -> None:
-        if agent.turns and agent.turns % 3 == 0:
-            messages = copy.deepcopy(agent.messages)
-            for message in messages[:-1]:
-                for block in message["content"]:
-                    if isinstance(block, dict) and block["type"] == "tool_result":
-                        block["content"] = "[cleared]"
-            agent.rewrite(messages, "cleared")
-
-
 def test_what_comes_after_a_failure_follows_the_last_reply(path: Path) -> None:
     upstream = [lk.say("One."), lk.fail(500), lk.say("Two.")]
     client = lk.connect("record", recording=path, upstream=upstream).with_options(max_retries=0)
@@ -182,26 +171,6 @@ def test_a_request_that_ends_with_the_reply_follows_it(path: Path) -> None:
     ask(client, [*asked, {"role": "assistant", "content": "Once"}], model=prefill)
     first, second = Recording.load(path).turns
     assert (second.after, second.said, second.edits) == (first.id, [], {})
-
-
-def test_edits_are_the_messages_that_changed_and_no_others(path: Path) -> None:
-    script = [*(lk.use("note", text=str(n)) for n in range(10)), "done"]
-    recorded = run(lk.connect("record", recording=path, upstream=script), Clears())
-    turns = Recording.load(path).turns
-    assert [list(turn.edits) for turn in turns if turn.edits] == [[2, 4], [6, 8, 10], [12, 14, 16]]
-    assert all(len(turn.said) == 1 for turn in turns)
-    assert all("[cleared]" in str(one) for turn in turns for one in turn.edits.values())
-    assert run(lk.connect(recording=path), Clears()) == recorded
-
-
-@pytest.mark.slow
-def test_a_turn_costs_the_same_whether_early_or_late(path: Path) -> None:
-    script = [*(lk.use("note", text=f"{n:03}" * 30) for n in range(60)), "done"]
-    client = lk.connect("record", recording=path, upstream=script)
-    lk.Agent(client, [lk.Toolbox(note)], max_turns=100).run("Note.")
-    turns = path.read_text().split("\n- id: ")[1:]
-    sizes = [len(turn) for turn in turns[1:-1]]
-    assert max(sizes) - min(sizes) < 20
 
 
 def test_a_scenario_of_another_model_replays_with_that_model(
@@ -236,31 +205,21 @@ def key(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-@pytest.mark.slow
-def test_agents_in_threads_are_recorded_each_in_a_lane(path: Path, key: pytest.MonkeyPatch) -> None:
-    names = [f"a{n}" for n in range(4)]
+Live = Callable[..., AbstractContextManager[Any]]
 
-    def answer(request: dict[str, Any]) -> Reply:
-        name = request["messages"][0]["content"][-2:]
-        return (
-            lk.use("note", text=name) if len(request["messages"]) == 1 else lk.say(f"I am {name}")
-        )
 
-    def team(client: Any) -> list[Any]:
-        agents = [lk.Agent(client, [lk.Toolbox(note)], name=name) for name in names]
-        with client.clock:
-            workers = [client.clock.spawn(a.name, a.run, f"You are {a.name}") for a in agents]
-            for worker in workers:
-                worker.join(timeout=60)
-        return [agent.messages for agent in agents]
+@pytest.fixture
+def live(path: Path, key: pytest.MonkeyPatch) -> Live:
+    """A client that records what a local server answers by a script."""
 
-    with serving(answer, delay=0.01) as server:
-        key.setenv("ANTHROPIC_BASE_URL", server.url)
-        with lk.connect("record", recording=path) as client:
-            recorded = team(client)
-    assert {turn.lane for turn in Recording.load(path).turns} == set(names)
-    for clock in (lk.VirtualClock(), lk.SystemClock()):
-        assert team(lk.connect(recording=path, clock=clock)) == recorded
+    @contextmanager
+    def connected(script: Any, **options: Any) -> Iterator[Any]:
+        with serving(script, **options) as server:
+            key.setenv("ANTHROPIC_BASE_URL", server.url)
+            with lk.connect("record", recording=path) as client:
+                yield client
+
+    return connected
 
 
 def error_event(content: bytes) -> tuple[int, str, bytes]:
@@ -269,16 +228,12 @@ def error_event(content: bytes) -> tuple[int, str, bytes]:
     return 200, "text/event-stream", content[: content.index(b"event: message_delta")] + event
 
 
-def test_an_error_in_a_stream_reaches_the_learner_and_the_recording(
-    path: Path, key: pytest.MonkeyPatch
-) -> None:
-    with serving(["half a reply"], wire=error_event) as server:
-        key.setenv("ANTHROPIC_BASE_URL", server.url)
-        with (
-            lk.connect("record", recording=path) as client,
-            pytest.raises(anthropic.APIStatusError, match="too much"),
-        ):
-            ask(client, stream=True)
+def test_an_error_in_a_stream_reaches_the_learner_and_the_recording(path: Path, live: Live) -> None:
+    with (
+        live(["half a reply"], wire=error_event) as client,
+        pytest.raises(anthropic.APIStatusError, match="too much"),
+    ):
+        ask(client, stream=True)
     (turn,) = Recording.load(path).turns
     assert turn.answer == Failure(529, "overloaded_error", "too much")
     with pytest.raises(anthropic.APIStatusError, match="too much") as caught:
@@ -296,45 +251,33 @@ def test_an_error_in_a_stream_reaches_the_learner_and_the_recording(
     ],
 )
 def test_an_error_that_is_not_the_apis_is_recorded_as_it_came(
-    path: Path, key: pytest.MonkeyPatch, wire: Wire, status: int, text: str
+    path: Path, live: Live, wire: Wire, status: int, text: str
 ) -> None:
-    with serving(["never seen"], wire=wire) as server:
-        key.setenv("ANTHROPIC_BASE_URL", server.url)
-        with (
-            lk.connect("record", recording=path) as client,
-            pytest.raises(anthropic.APIStatusError) as live,
-        ):
-            ask(client)
+    with live(["never seen"], wire=wire) as client, pytest.raises(anthropic.APIStatusError) as met:
+        ask(client)
     with pytest.raises(anthropic.APIStatusError, match=r".") as replayed:
         ask(lk.connect(recording=path))
-    assert live.value.status_code == replayed.value.status_code == status
+    assert met.value.status_code == replayed.value.status_code == status
     assert text in str(replayed.value)
     assert "\ufffd" * 201 not in str(replayed.value)
 
 
-def test_an_error_of_the_api_is_recorded_in_its_parts(path: Path, key: pytest.MonkeyPatch) -> None:
-    with serving([lk.fail(413, "far too long")]) as server:
-        key.setenv("ANTHROPIC_BASE_URL", server.url)
-        with (
-            lk.connect("record", recording=path) as client,
-            pytest.raises(anthropic.APIStatusError),
-        ):
-            ask(client)
+def test_an_error_of_the_api_is_recorded_in_its_parts(path: Path, live: Live) -> None:
+    with live([lk.fail(413, "far too long")]) as client, pytest.raises(anthropic.APIStatusError):
+        ask(client)
     (turn,) = Recording.load(path).turns
     assert turn.answer == Failure(413, "request_too_large", "far too long")
 
 
 def test_a_request_that_the_contract_refuses_is_refused_by_the_api_and_is_no_turn(
-    path: Path, key: pytest.MonkeyPatch
+    path: Path, live: Live
 ) -> None:
     wrong: Any = [{"role": "user", "content": ["a text that is in no block"]}]
-    with serving(["never sent"]) as server:
-        key.setenv("ANTHROPIC_BASE_URL", server.url)
-        with (
-            lk.connect("record", recording=path) as client,
-            pytest.raises(anthropic.BadRequestError, match="Input should be a valid dictionary"),
-        ):
-            ask(client, messages=wrong)
+    with (
+        live(["never sent"]) as client,
+        pytest.raises(anthropic.BadRequestError, match="Input should be a valid dictionary"),
+    ):
+        ask(client, messages=wrong)
     assert not path.exists()
 
 
@@ -348,28 +291,26 @@ def test_a_request_that_the_contract_refuses_is_refused_by_the_api_and_is_no_tur
     ],
 )
 def test_why_a_reply_stopped_is_recorded_where_it_is_not_clear(
-    path: Path, key: pytest.MonkeyPatch, reply: Reply, kept: str | None
+    path: Path, live: Live, reply: Reply, kept: str | None
 ) -> None:
-    with serving([reply]) as server:
-        key.setenv("ANTHROPIC_BASE_URL", server.url)
-        with lk.connect("record", recording=path) as client:
-            reason = ask(client).stop_reason
+    with live([reply]) as client:
+        reason = ask(client).stop_reason
     (turn,) = Recording.load(path).turns
     assert isinstance(turn.answer, Reply)
     assert turn.answer.stop_reason == kept
     assert ask(lk.connect(recording=path)).stop_reason == reason
 
 
-def test_a_stream_that_breaks_off_is_no_turn(path: Path, key: pytest.MonkeyPatch) -> None:
+def test_a_stream_that_breaks_off_is_no_turn(
+    path: Path, key: pytest.MonkeyPatch, live: Live
+) -> None:
     def broken(content: bytes) -> tuple[int, str, bytes]:
         return 200, "text/event-stream", content[:-30] + CUT
 
-    with serving(lambda _: "whole in the end", wire=broken) as server:
-        key.setenv("ANTHROPIC_BASE_URL", server.url)
-        with lk.connect("record", recording=path) as client:
-            once = client.with_options(max_retries=0)
-            with pytest.raises(anthropic.APIConnectionError):
-                ask(once, stream=True)
+    with live(lambda _: "whole in the end", wire=broken) as client:
+        once = client.with_options(max_retries=0)
+        with pytest.raises(anthropic.APIConnectionError):
+            ask(once, stream=True)
     assert not path.exists()
 
     def ended(content: bytes) -> tuple[int, str, bytes]:
@@ -387,7 +328,7 @@ def test_a_stream_that_breaks_off_is_no_turn(path: Path, key: pytest.MonkeyPatch
 
 
 def test_arguments_that_max_tokens_cut_are_what_the_sdk_makes_of_them(
-    path: Path, key: pytest.MonkeyPatch
+    path: Path, live: Live
 ) -> None:
     long = {"text": "a long text that is cut in the middle of it", "more": [1, 2, 3]}
 
@@ -400,13 +341,11 @@ def test_arguments_that_max_tokens_cut_are_what_the_sdk_makes_of_them(
     script = [
         lk.reply({"type": "tool_use", "name": "note", "input": long}, stop_reason="max_tokens")
     ]
-    with serving(script, wire=cut) as server:
-        key.setenv("ANTHROPIC_BASE_URL", server.url)
-        with lk.connect("record", recording=path) as client:
-            live = ask(client, stream=True)
+    with live(script, wire=cut) as client:
+        first = ask(client, stream=True)
     again = ask(lk.connect(recording=path), stream=True)
-    assert again.stop_reason == live.stop_reason == "max_tokens"
-    assert again.content[0].input == live.content[0].input != long
+    assert again.stop_reason == first.stop_reason == "max_tokens"
+    assert again.content[0].input == first.content[0].input != long
 
 
 def test_errors_of_the_network_are_the_sdks_and_no_turns(
@@ -424,16 +363,12 @@ def test_errors_of_the_network_are_the_sdks_and_no_turns(
     assert not path.exists()
 
 
-def test_the_key_stays_out_of_the_file_even_if_the_model_says_it(
-    path: Path, key: pytest.MonkeyPatch
-) -> None:
-    with serving(["your key is local-test-key, is it not?"]) as server:
-        key.setenv("ANTHROPIC_BASE_URL", server.url)
-        with (
-            lk.connect("record", recording=path) as client,
-            pytest.raises(anthropic.AnthropicError, match="looks like it holds a secret") as caught,
-        ):
-            ask(client)
+def test_the_key_stays_out_of_the_file_even_if_the_model_says_it(path: Path, live: Live) -> None:
+    with (
+        live(["your key is local-test-key, is it not?"]) as client,
+        pytest.raises(anthropic.AnthropicError, match="looks like it holds a secret") as caught,
+    ):
+        ask(client)
     assert "local-test-key" not in str(caught.value)
     assert list(path.parent.iterdir()) == []
 
@@ -491,22 +426,18 @@ def test_an_error_in_a_stream_that_the_sdk_does_not_know_counts_as_the_servers(
     assert _answer(httpx2.Response(200), event, stream=True) == failure
 
 
-def test_a_reply_of_a_server_is_kept_without_what_is_made_anew(
-    path: Path, key: pytest.MonkeyPatch
-) -> None:
-    with serving([lk.reply("Fine.", thinking="Hm.")]) as server:
-        key.setenv("ANTHROPIC_BASE_URL", server.url)
-        with lk.connect("record", recording=path) as client:
-            counted = client.messages.count_tokens(
-                model=client.model, messages=[{"role": "user", "content": "go"}]
-            )
-            assert counted.input_tokens > 0
-            assert not path.exists()
-            live = ask(client)
+def test_a_reply_of_a_server_is_kept_without_what_is_made_anew(path: Path, live: Live) -> None:
+    with live([lk.reply("Fine.", thinking="Hm.")]) as client:
+        counted = client.messages.count_tokens(
+            model=client.model, messages=[{"role": "user", "content": "go"}]
+        )
+        assert counted.input_tokens > 0
+        assert not path.exists()
+        reply = ask(client)
     (turn,) = Recording.load(path).turns
     thought = {"type": "thinking", "thinking": "Hm."}
     counts = {"input_tokens": 7, "cache_read_input_tokens": 3, "output_tokens": 5}
-    assert counts.items() <= live.usage.to_dict().items()
+    assert counts.items() <= reply.usage.to_dict().items()
     assert turn.answer == Reply((thought, {"type": "text", "text": "Fine."}), None, counts)
 
 

@@ -327,39 +327,15 @@ def test_a_missing_recording_says_how_to_make_one(tmp_path: Path) -> None:
         Recording.load(tmp_path / "none.yaml")
 
 
-SECRETS = [
-    "sk-" + "ant-api03-abcdefghijklmnop",
-    "ghp_" + "a" * 36,
-    "AKIA" + "ABCDEFGHIJKLMNOP",
-    "xoxb-" + "123456789012",
-    "-----BEGIN RSA " + "PRIVATE KEY-----",
-    "glpat-" + "abcdefghij0123456789",
-    "hf_" + "a" * 34,
-    "AIza" + "b" * 35,
-    "sk_live_" + "c" * 24,
-    "eyJhbGciOiJIUzI1" + ".eyJzdWIiOiIxMjM0" + ".abc",
-    "Authorization: " + "Bearer abcdefghijkl",
-]
-
-
-@pytest.mark.parametrize("secret", SECRETS)
-def test_a_secret_is_not_written(tmp_path: Path, secret: str) -> None:
-    path = tmp_path / "s.yaml"
-    recording = Recording(turns=[turn(Reply(()), [{"role": "user", "content": f"use {secret}"}])])
-    with pytest.raises(SecretError) as caught:
-        recording.save(path)
-    assert secret not in str(caught.value)
-    assert "turns[0].said[0]" in str(caught.value)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("secret", SECRETS[:2])
-def test_a_secret_is_found_wherever_it_stands(tmp_path: Path, secret: str) -> None:
+def test_a_secret_is_found_wherever_it_stands(tmp_path: Path) -> None:
+    """``tests/runtime/test_secret_scan.py`` has what counts as one."""
+    secret = "ghp_" + "a" * 36
     said = [{"role": "user", "content": "x"}]
     call = {"type": "tool_use", "id": "t", "name": "bash", "input": {"env": [{secret: secret}]}}
     result = {"type": "tool_result", "tool_use_id": "t", "content": f"line\n{secret}\n"}
     failure = Failure(401, "authentication_error", f"invalid key {secret}")
     recordings = [
+        Recording(turns=[turn(Reply(()), [{"role": "user", "content": f"use {secret}"}])]),
         Recording(turns=[turn(Reply((call,)), said)]),
         Recording(turns=[turn(Reply(()), said, edits={3: {"role": "user", "content": [result]}})]),
         Recording(turns=[turn(failure, said)]),
@@ -368,10 +344,13 @@ def test_a_secret_is_found_wherever_it_stands(tmp_path: Path, secret: str) -> No
     ]
     shared = Recording(turns=[turn(Reply(()), said)])
     shared.turns[0].params = {"system": shared.share(f"You use {secret}.")}
+    problems = []
     for recording in [*recordings, shared]:
         with pytest.raises(SecretError) as caught:
             recording.save(tmp_path / "s.yaml")
-        assert secret not in str(caught.value)
+        problems.append(str(caught.value))
+    assert "turns[0].said[0]" in problems[0]
+    assert not any(secret in problem for problem in problems)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -429,19 +408,6 @@ def test_a_turn_is_what_was_said_after_the_one_before_and_its_reply() -> None:
     assert [body["max_tokens"] for body in bodies.values()] == [9, 5, 9, 9, 9, 9]
     assert recording.turn("b/1").scenario == "b"
     assert recording.scenarios == ["a", "b"]
-
-
-def test_a_text_of_several_lines_stands_as_it_is_and_one_line_stays_one(tmp_path: Path) -> None:
-    path = tmp_path / "s.yaml"
-    said = [{"role": "user", "content": "first line\nsecond line"}]
-    recording = Recording({"model": "m"})
-    recording.turns = [turn(Reply(({"type": "text", "text": "one line"},)), said)]
-    recording.save(path)
-    lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
-    place = lines.index("first line")
-    assert lines[place - 1].endswith("|-")
-    assert lines[place + 1] == "second line"
-    assert any(line.endswith("text: one line") for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from learnkit.clients.recordings.replay import HEIGHT, WIDTH, Miss, Replay, comp
 from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.core.catalog import MODELS
 from learnkit.events.log import LANE
-from learnkit.runtime.secret_scan import SecretError
 
 
 @lk.tool
@@ -58,15 +57,6 @@ def test_a_scripted_run_replays_to_the_same_messages(tmp_path: Path) -> None:
         assert again.messages == recorded.messages
         assert again.client.source.unused() == []  # type: ignore[attr-defined]
     assert "signature" not in path.read_text()
-
-
-def test_said_holds_only_what_is_new(tmp_path: Path) -> None:
-    path = tmp_path / "s.yaml"
-    record(path)
-    turns = Recording.load(path).turns
-    assert [turn.after for turn in turns] == [None, "one/1", "one/2"]
-    assert [[m["role"] for m in turn.said] for turn in turns] == [["user"]] * 3
-    assert all(turn.edits == {} for turn in turns)
 
 
 @pytest.mark.slow
@@ -176,14 +166,6 @@ def test_one_scenario_again_leaves_the_others_and_keeps_its_place(tmp_path: Path
     assert [turn.id for turn in after.turns if turn.scenario == "two"] == ["two/1"]
 
 
-def test_a_secret_stops_a_recording_at_once(tmp_path: Path) -> None:
-    script = [lk.say("the key is sk-" + "ant-api03-abcdefghijklmnop")]
-    with pytest.raises(anthropic.AnthropicError, match="looks like it holds a secret") as caught:
-        record(tmp_path / "s.yaml", script=script)
-    assert isinstance(caught.value.__cause__, SecretError)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_lanes_in_threads_replay_each_their_own(tmp_path: Path) -> None:
     path = tmp_path / "s.yaml"
     names = [f"a{n}" for n in range(8)]
@@ -255,23 +237,16 @@ def other(text: str) -> str:
     return f"kept: {text}"
 
 
+@lk.tool(name="note")
+def number(text: int) -> str:
+    """Write a note down."""
+    return f"noted: {text}"
+
+
 @lk.tool
 def more() -> str:
     """One tool more."""
     return "more"
-
-
-def test_a_changed_prompt_is_reported_with_the_way_on(tmp_path: Path) -> None:
-    record(tmp_path / "s.yaml")
-    miss = missed(replay(tmp_path / "s.yaml"), "Note a, b and d.")
-    assert (miss.scenario, miss.lane, miss.nearest) == ("one", "lead", "one/1")
-    assert miss.path == "messages[0].content[0].text"
-    assert "-Note a, b and c." in miss.diff
-    assert "+Note a, b and d." in miss.diff
-    for way in ("undo", "lab.be_the_model", "script=[lk.use("):
-        assert way in str(miss)
-    (shown,) = miss._render_traceback_()
-    assert "site-packages" not in shown
 
 
 @pytest.mark.parametrize(
@@ -280,6 +255,8 @@ def test_a_changed_prompt_is_reported_with_the_way_on(tmp_path: Path) -> None:
         ({"system": "Take no notes."}, "system"),
         ({"tools": [louder]}, "tools[0].description"),
         ({"tools": [other]}, "messages[2].content[0].content"),
+        ({"tools": [note, more]}, "tools[1]"),
+        ({"tools": [number]}, "tools[0].input_schema.properties.text.type"),
         ({"max_tokens": 5}, "max_tokens"),
         ({"name": "alice", "system": "x"}, "system"),
     ],
@@ -296,19 +273,6 @@ def test_one_turn_too_many(tmp_path: Path) -> None:
     assert missed(agent, "And d.").path == "messages[6]"
 
 
-def test_a_tool_more_and_another_kind_of_argument(tmp_path: Path) -> None:
-    @lk.tool(name="note")
-    def number(text: int) -> str:
-        """Write a note down."""
-        return f"noted: {text}"
-
-    record(tmp_path / "s.yaml")
-    assert missed(replay(tmp_path / "s.yaml", tools=[note, more])).path == "tools[1]"
-    miss = missed(replay(tmp_path / "s.yaml", tools=[number]))
-    assert miss.path == "tools[0].input_schema.properties.text.type"
-    assert "-string\n+integer" in miss.diff
-
-
 def test_a_long_text_is_reported_where_it_differs(tmp_path: Path) -> None:
     long = "word " * 5000
     path = tmp_path / "s.yaml"
@@ -319,19 +283,6 @@ def test_a_long_text_is_reported_where_it_differs(tmp_path: Path) -> None:
     assert len(miss.diff) < 2000
     miss = missed(replay(path, system="\n".join(str(n) for n in range(5000))))
     assert miss.diff.count("\n") < 80
-
-
-def test_a_difference_at_the_end_of_a_line_is_shown(tmp_path: Path) -> None:
-    record(tmp_path / "s.yaml")
-    miss = missed(replay(tmp_path / "s.yaml", system="Take notes.\n"))
-    assert r"+'Take notes.\n'" in miss.diff
-
-
-def test_an_agent_that_was_not_recorded_is_compared_all_the_same(tmp_path: Path) -> None:
-    record(tmp_path / "s.yaml")
-    miss = missed(replay(tmp_path / "s.yaml", name="bob"), "Who am I?")
-    assert (miss.lane, miss.nearest) == ("bob", "one/1")
-    assert "-Note a, b and c." in miss.diff
 
 
 def test_after_an_error_the_recording_has_no_more_to_say(tmp_path: Path) -> None:
@@ -431,18 +382,6 @@ def test_of_many_lines_the_ends_are_shown() -> None:
     assert "lines more" not in diff
 
 
-def test_the_turn_that_is_most_alike_is_the_one_compared_with(tmp_path: Path) -> None:
-    path = tmp_path / "s.yaml"
-    client = lk.connect("record", recording=path, upstream=lambda request: lk.say("yes"))
-    for text in ("count the stations of oslo", "write a mail", "book a flight to rome"):
-        lk.Agent(client).run(text)
-    error = missed(lk.Agent(lk.connect(recording=path)), "write a letter")
-    assert error.nearest == "main/2"
-    assert "It differs from the nearest turn main/2 at messages[0].content" in str(error)
-    assert "-write a mail" in error.diff
-    assert "+write a letter" in error.diff
-
-
 def asks(*texts: str) -> list[dict[str, Any]]:
     return [{"role": "user", "content": text} for text in texts]
 
@@ -481,25 +420,19 @@ def test_a_miss_says_what_differs_and_what_can_be_done() -> None:
     with pytest.raises(Miss) as caught:
         Replay(recording, "a").answer_to(prefix, "bob")
     miss = caught.value
-    assert str(miss) == (
-        "the recording has no reply to this request (scenario 'a', agent 'bob').\n"
-        "It differs from the nearest turn a/1 at messages[0].content[0].text:\n\n"
-        "--- recorded\n+++ asked\n@@ -1 +1 @@\n-Go.\n+Stop.\n\n"
-        "What you can do:\n"
-        "  - undo the change, and the recording fits again\n"
-        '  - be the model yourself: lab.be_the_model("your prompt")\n'
-        '  - script it: lab.scenario(name, script=[lk.use("bash", command="ls"), lk.say("Done.")])'
-        '\n  - ask a real model, with a key or a server of your own: lesson(name, mode="live")'
-    )
+    for part in (
+        "no reply to this request (scenario 'a', agent 'bob')",
+        "from the nearest turn a/1 at messages[0].content[0].text:\n\n--- recorded\n+++ asked",
+        "-Go.\n+Stop.\n",
+        "undo the change",
+        'lab.be_the_model("your prompt")',
+        "script=[lk.use(",
+        'lesson(name, mode="live")',
+    ):
+        assert part in str(miss)
     assert miss._render_traceback_() == [f"Miss: {miss}"]
     assert (miss.scenario, miss.lane, miss.prefix, miss.offer) == ("a", "bob", prefix, None)
     assert [str(one) for one in miss.changes] == ["your prompt: [-Go-][+Stop+]."]
-
-
-def test_an_unknown_scenario_names_the_known(tmp_path: Path) -> None:
-    record(tmp_path / "s.yaml")
-    with pytest.raises(lk.UsageError, match="'two'; it has: one"):
-        replay(tmp_path / "s.yaml", "two")
 
 
 def test_the_lane_chooses_among_equals(tmp_path: Path) -> None:
@@ -512,16 +445,6 @@ def test_the_lane_chooses_among_equals(tmp_path: Path) -> None:
     names = ("alice", "lead", "alice", "lead", "alice")
     texts = [lk.Agent(client, name=name).run("hello").text for name in names]
     assert texts == ["alice 1", "lead 1", "alice 2", "lead 2", "alice 2"]
-
-
-def test_equal_requests_get_the_replies_in_turn_and_then_the_last(tmp_path: Path) -> None:
-    path = tmp_path / "s.yaml"
-    client = lk.connect("record", recording=path, upstream=["1", "2", "3"])
-    for _ in range(3):
-        lk.Agent(client).run("hello")
-    client = lk.connect(recording=path)
-    texts = [lk.Agent(client).run("hello").text for _ in range(5)]
-    assert texts == ["1", "2", "3", "3", "3"]
 
 
 def test_threads_that_ask_at_once_are_all_answered(tmp_path: Path) -> None:

@@ -26,11 +26,6 @@ def test_replies_come_in_order_and_a_text_will_do() -> None:
     assert [ask(client).content[0].text for _ in range(3)] == ["one", "two", "4"]
 
 
-def test_a_function_sees_the_request() -> None:
-    client = lk.scripted(lambda request: lk.say(request["messages"][0]["content"].upper()))
-    assert ask(client, "loud").content[0].text == "LOUD"
-
-
 def test_lanes_have_scripts_of_their_own() -> None:
     client = lk.scripted({"lead": ["I lead"], "alice": lambda request: "I am alice"})
     assert ask(client).content[0].text == "I lead"
@@ -45,14 +40,6 @@ def test_lanes_have_scripts_of_their_own() -> None:
             ask(client)
     finally:
         LANE.reset(token)
-
-
-def test_several_calls_in_one_reply_have_ids_of_their_own() -> None:
-    client = lk.scripted([lk.reply("Both.", lk.use("bash", command="a"), lk.use("bash"))])
-    blocks = ask(client).content
-    assert [block.type for block in blocks] == ["text", "tool_use", "tool_use"]
-    assert blocks[1].id != blocks[2].id
-    assert (blocks[1].input, blocks[2].input) == ({"command": "a"}, {})
 
 
 def test_a_script_that_has_ended_says_so_at_once() -> None:

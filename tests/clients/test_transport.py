@@ -12,7 +12,6 @@ import httpx2
 import pytest
 
 import learnkit as lk
-from learnkit.clients.connect import from_source
 from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.clients.scripted import Scripted
 from learnkit.clients.transport import OfflineTransport
@@ -77,41 +76,12 @@ def test_a_change_at_the_start_loses_the_cache_and_no_marker_means_no_cache() ->
     assert plain.input_tokens > 100
 
 
-def test_a_script_may_say_its_own_usage() -> None:
-    client = lk.scripted([lk.say("x", usage={"input_tokens": 5, "output_tokens": 6})])
-    usage = ask(client, [{"role": "user", "content": "go"}]).usage
-    assert (usage.input_tokens, usage.output_tokens) == (5, 6)
-
-
-def test_a_stream_says_the_same_as_a_whole_reply() -> None:
-    answer = lk.reply("I look.", lk.use("bash", command="ls"), thinking="First look.")
-    request: Any = {"messages": [{"role": "user", "content": "go"}], "max_tokens": 9}
-    whole = ask(lk.scripted([answer]), request["messages"]).to_dict()
-    client = lk.scripted([answer])
-    with client.messages.stream(model=client.model, tools=[TOOL], **request) as stream:
-        assert stream.response.headers["content-type"].startswith("text/event-stream")
-        streamed = stream.get_final_message().to_dict()
-    for key in ("content", "stop_reason", "model", "id"):
-        assert streamed[key] == whole[key]
-
-
 def test_what_is_answered_counts_as_output_and_nothing_counts_as_one() -> None:
     client = lk.scripted([lk.say("word " * 100), lk.reply()])
     go = [{"role": "user", "content": "go"}]
     text = [{"type": "text", "text": "word " * 100}]
     assert ask(client, go).usage.output_tokens == estimate_tokens(text) > 100
     assert ask(client, go).usage.output_tokens == 1
-
-
-def test_a_reply_stops_for_its_calls_unless_it_says_why() -> None:
-    go = [{"role": "user", "content": "go"}]
-    for reply, reason in (
-        (lk.reply("I look.", lk.use("bash")), "tool_use"),
-        (lk.use("bash"), "tool_use"),
-        (lk.say("done"), "end_turn"),
-        (lk.reply("half a", stop_reason="max_tokens"), "max_tokens"),
-    ):
-        assert ask(lk.scripted([reply]), go).stop_reason == reason
 
 
 def test_an_answer_is_the_apis_in_all_its_parts() -> None:
@@ -214,38 +184,6 @@ def test_latency_passes_on_the_clock() -> None:
     assert client.clock.time() == 31.0
 
 
-def test_returned_thinking_is_accepted_unchanged_and_refused_after_a_change() -> None:
-    client = lk.scripted(
-        [lk.reply(lk.use("bash"), thinking="I look."), lk.say("fine"), lk.say("never")]
-    )
-    messages: list[Any] = [{"role": "user", "content": "go"}]
-    messages = grown(messages, ask(client, messages), "output")
-    ask(client, messages)
-    changed = json.loads(json.dumps(messages))
-    changed[0]["content"] = "go elsewhere"
-    with pytest.raises(anthropic.BadRequestError, match="different conversation"):
-        ask(client, changed)
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "content", "status"),
-    [
-        ("POST", "/v1/messages", b"{not json", 400),
-        ("POST", "/v1/messages", b"[]", 400),
-        ("POST", "/v1/nowhere", b"{}", 404),
-        ("GET", "/v1/messages", b"", 405),
-    ],
-)
-def test_what_is_no_request_gets_the_apis_answer(
-    method: str, path: str, content: bytes, status: int
-) -> None:
-    transport = OfflineTransport(Scripted([]), lk.VirtualClock())
-    request = httpx2.Request(method, f"http://offline.invalid{path}", content=content)
-    response = transport.handle_request(request)
-    assert response.status_code == status
-    assert json.loads(response.read())["type"] == "error"
-
-
 def test_marks_on_blocks_ask_for_caching_up_to_the_last() -> None:
     client = lk.scripted(lambda request: "ok")
     mark = {"cache_control": {"type": "ephemeral"}}
@@ -287,21 +225,6 @@ def test_ids_are_never_given_twice() -> None:
     assert len({block.id for reply in replies for block in reply.content}) == 40
 
 
-def test_what_breaks_in_a_source_or_a_clock_is_told_at_once() -> None:
-    class Broken:
-        asked = 0
-
-        def answer(self, request: dict[str, Any], lane: str) -> Any:
-            self.asked += 1
-            raise RecursionError("too deep")
-
-    source = Broken()
-    client = from_source(source, lk.VirtualClock(), "scripted")
-    with pytest.raises(anthropic.AnthropicError, match="RecursionError: too deep"):
-        ask(client, [{"role": "user", "content": "x"}])
-    assert source.asked == 1
-
-
 @pytest.mark.slow
 def test_bodies_that_are_too_large_or_too_deep_are_refused() -> None:
     client = lk.scripted(["never"])
@@ -314,19 +237,6 @@ def test_bodies_that_are_too_large_or_too_deep_are_refused() -> None:
     deep = b'{"messages":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
     request = httpx2.Request("POST", "http://offline.invalid/v1/messages", content=deep)
     assert transport.handle_request(request).status_code == 400
-
-
-@pytest.mark.parametrize("clock", [lk.SystemClock, lk.VirtualClock])
-def test_eight_agents_share_a_client(clock: Any) -> None:
-    def run() -> list[str]:
-        script = {f"a{n}": [lk.say(f"hello from {n}", latency=0.001 * n)] for n in range(8)}
-        client = lk.scripted(script, clock=clock())
-        agents = [lk.Agent(client, name=f"a{n}") for n in range(8)]
-        with client.clock:
-            workers = [client.clock.spawn(a.name, a.run, "hello") for a in agents]
-            return [worker.join(timeout=30).text for worker in workers]
-
-    assert run() == [f"hello from {n}" for n in range(8)]
 
 
 def test_a_blank_text_between_two_thoughts_binds_nothing() -> None:

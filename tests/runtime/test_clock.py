@@ -105,12 +105,6 @@ def test_a_wait_ends_with_any_of_its_signals_or_in_time(
     assert (repr(mail), repr(waiter)) == ("<Signal 'mail' not set>", "<Worker 'waiter' done>")
 
 
-def test_a_worker_hands_over_what_its_function_returns(clock: Clock) -> None:
-    worker = clock.spawn("adder", lambda a, b: a + b, 2, 3)
-    assert worker.join() == 5
-    assert worker.join() == 5
-
-
 def test_a_join_that_runs_out_of_time_says_nothing(clock: Clock) -> None:
     stop = clock.signal()
     worker = clock.spawn("long", lambda: clock.sleep(LONG, stop))
@@ -253,17 +247,6 @@ def test_ids_have_eight_characters_and_do_not_repeat(clock: Clock) -> None:
     ids = [id for worker in workers for id in worker.join()]
     assert len(set(ids)) == 200
     assert {len(id) for id in ids} == {8}
-
-
-def test_workers_start_workers(clock: Clock) -> None:
-    def tree(depth: int) -> int:
-        if depth == 0:
-            return 1
-        below = [clock.spawn(f"{depth}.{i}", tree, depth - 1) for i in range(3)]
-        clock.sleep(0.001)
-        return sum(worker.join() for worker in below)
-
-    assert tree(3) == 27
 
 
 # The system clock

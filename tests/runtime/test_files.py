@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import dying
 import pytest
+from full_disk import room
 
 from learnkit.runtime import atomic_write as files
-
-
-@contextmanager
-def room(size: int) -> Iterator[None]:
-    """No file may grow beyond ``size`` bytes: a disk that is full."""
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
 
 
 @pytest.mark.parametrize("size", [0, 10])

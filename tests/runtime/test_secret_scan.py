@@ -55,6 +55,17 @@ FOUND = {
     "age": "AGE-SECRET-" + "KEY-1" + "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L" * 2,
     "password in the second URL": "redis://:secret@a and redis://:" + "k7Rt2wQ9" + "@cache:6379",
     "Groq": "gsk_" + MIXED[:52],
+    "Anthropic": "sk-" + "ant-api03-abcdefghijklmnop",
+    "GitHub": "ghp_" + "a" * 36,
+    "AWS id": "AKIA" + "ABCDEFGHIJKLMNOP",
+    "Slack": "xoxb-" + "123456789012",
+    "RSA": "-----BEGIN RSA " + "PRIVATE KEY-----",
+    "GitLab": "glpat-" + "abcdefghij0123456789",
+    "Hugging Face": "hf_" + "a" * 34,
+    "Google": "AIza" + "b" * 35,
+    "Stripe": "sk_live_" + "c" * 24,
+    "JWT": "eyJhbGciOiJIUzI1" + ".eyJzdWIiOiIxMjM0" + ".abc",
+    "header": "Authorization: " + "Bearer abcdefghijkl",
 }
 
 LEFT_ALONE = [

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pyte
 from project import ROOT
 
@@ -27,6 +28,12 @@ CHAT = (sys.executable, "-m", "learnkit", "chat")
 
 ENTER, ALT_ENTER, CTRL_C, CTRL_D, CTRL_J = "\r", "\x1b\r", "\x03", "\x04", "\n"
 TAB, UP = "\t", "\x1b[A"
+
+
+def running(mark: str) -> bool:
+    """Whether a process has this in its command line."""
+    lines = (" ".join(one.info["cmdline"] or []) for one in psutil.process_iter(["cmdline"]))
+    return any(mark in line for line in lines)
 
 
 class Screen:

@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import anthropic
-import psutil
 import pytest
 from messages_server import serving
 from project import ROOT
 from rich.console import Console
-from screen import CHAT, CTRL_C, CTRL_D, ENTER, Screen
+from screen import CHAT, CTRL_C, CTRL_D, ENTER, Screen, running
 
 import learnkit as lk
 from learnkit.clients.recordings.recording import Recording, Turn
@@ -335,21 +334,6 @@ def dumb(*arguments: str, forked: bool = True, **env: str) -> Screen:
 
 
 @pytest.mark.slow
-def test_a_recording_plays_without_a_key() -> None:
-    with dumb("--replay", "s12") as terminal:
-        terminal.expect("Press Enter to say: Build mean.py")
-        terminal.expect("0 turns] >")
-        terminal.type(ENTER)
-        terminal.expect("alice write_file")
-        terminal.expect("Both worktrees are merged and removed.")
-        terminal.expect("19 turns] >")
-        terminal.type(f"/tasks{ENTER}")
-        terminal.expect("(2/2 completed)")
-        terminal.type(f"/quit{ENTER}")
-        assert terminal.ended() == 0
-
-
-@pytest.mark.slow
 def test_a_recording_that_is_interrupted_is_over() -> None:
     """What the interrupt has changed is not in it, and no later request is either."""
     with subprocess.Popen(
@@ -421,10 +405,10 @@ def test_live_in_a_terminal_with_ctrl_c(tmp_path: Path, live: Any) -> None:
         terminal.type(f"sleep{ENTER}")
         terminal.expect("Run it?")
         terminal.type(f"o{ENTER}")
-        terminal.until(lambda: running(mark), "the command")
+        terminal.until(lambda: running(f"sleep {mark}"), "the command")
         terminal.type(CTRL_C)
         terminal.expect("(cancelled; the conversation is kept)")
-        terminal.until(lambda: not running(mark), "the end of the command")
+        terminal.until(lambda: not running(f"sleep {mark}"), "the end of the command")
         terminal.type(f"and now?{ENTER}")
         terminal.expect("I am still here.")
         terminal.expect("2 turns] >")
@@ -432,11 +416,6 @@ def test_live_in_a_terminal_with_ctrl_c(tmp_path: Path, live: Any) -> None:
         assert terminal.ended() == 0
     assert live.bodies[-1]["stream"] is True
     assert {body["model"] for body in live.bodies} == {OTHER}
-
-
-def running(mark: str) -> bool:
-    lines = (" ".join(one.info["cmdline"] or []) for one in psutil.process_iter(["cmdline"]))
-    return any(f"sleep {mark}" in line for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,6 @@ from learnkit.course.progress import Progress
 from learnkit.course.publish import execute
 from learnkit.course.workbook import folder as workbook
 from learnkit.terminal.cli import _placed, main
-from learnkit.terminal.doctor import examine
 
 LESSON = "s01_agent_loop.ipynb"
 
@@ -188,19 +187,12 @@ def test_recording_without_a_key_says_what_is_needed() -> None:
 
 
 def test_the_doctor_finds_what_is_here_and_what_is_not(tmp_path: Path) -> None:
-    shown = learnkit("doctor", ANTHROPIC_API_KEY="a-key-of-mine", COLUMNS="200")
+    shown = learnkit("doctor", COLUMNS="200")
     assert shown.returncode == 0
-    assert "a-key-of-mine" not in shown.stdout
     assert "[lab]" not in shown.stdout or "pip install 'learnkit[lab]'" in shown.stdout
     shown = learnkit("doctor", PATH=str(tmp_path), COLUMNS="200")
     assert shown.returncode == 1
     assert any(line.startswith("✗") and "git" in line for line in shown.stdout.splitlines())
-
-
-def test_every_finding_says_what_it_is_for() -> None:
-    findings = examine()
-    assert {"Python", "git", "model"} <= {one.what for one in findings}
-    assert all(one.purpose and one.found for one in findings)
 
 
 # Running the course

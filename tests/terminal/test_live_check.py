@@ -53,22 +53,21 @@ def test_words_before_the_call_show_that_it_streams() -> None:
 
 
 @pytest.mark.parametrize(
-    ("refused", "what"),
-    [("cache_control", "prompt cache"), ("stream", "streaming"), ("tools", "tool calls")],
+    ("refused", "parts"),
+    [
+        (["cache_control"], ["prompt cache"]),
+        (["stream"], ["streaming"]),
+        (["tools"], ["tool calls"]),
+        (["cache_control", "stream"], ["streaming", "prompt cache"]),
+    ],
 )
-def test_a_part_that_is_refused_is_named(refused: str, what: str) -> None:
-    answer = call if refused != "tools" else lambda _: lk.say("Ready.")
-    with checked(answer, refused=[refused]) as (found, server):
-        assert [one.what for one in found.values() if not one.works] == [what]
-        assert found[what].found == "refused"
-        assert found[what].advice
-        assert 1 < len(server.bodies) <= 4
-
-
-def test_two_parts_that_are_refused_are_named() -> None:
-    with checked(call, refused=["cache_control", "stream"]) as (found, _):
-        refused = [one.what for one in found.values() if one.found == "refused"]
-        assert refused == ["streaming", "prompt cache"]
+def test_a_part_that_is_refused_is_named(refused: list[str], parts: list[str]) -> None:
+    answer = call if refused != ["tools"] else lambda _: lk.say("Ready.")
+    with checked(answer, refused=refused) as (found, server):
+        broken = [one for one in found.values() if not one.works]
+        assert [one.what for one in broken] == parts
+        assert all(one.found == "refused" and one.advice for one in broken)
+        assert 1 < len(server.bodies) <= 5
 
 
 def test_a_server_that_never_streams_is_understood() -> None:
@@ -144,23 +143,20 @@ def test_nobody_there_is_said() -> None:
 )
 def test_the_command_prints_what_it_found(script: Any, code: int, words: list[str]) -> None:
     with serving(script) as server:
-        env = {"ANTHROPIC_API_KEY": "local-test", "ANTHROPIC_BASE_URL": server.url}
-        run = subprocess.run(
-            [str(Path(sys.executable).with_name("learnkit")), "doctor", "--live"],
-            env={**os.environ, **env, "COLUMNS": "200"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        run = doctor(ANTHROPIC_API_KEY="local-test", ANTHROPIC_BASE_URL=server.url)
     assert (run.returncode, run.stderr) == (code, "")
     assert [word for word in words if word not in run.stdout] == []
     assert "local-test" not in run.stdout
 
 
+def doctor(**env: str) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).with_name("learnkit")), "doctor", "--live"]
+    env = {**os.environ, "COLUMNS": "200", **env}
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.slow
 def test_without_a_key_the_command_says_what_to_do() -> None:
-    env = {name: value for name, value in os.environ.items() if name != "ANTHROPIC_API_KEY"}
-    command = [str(Path(sys.executable).with_name("learnkit")), "doctor", "--live"]
-    run = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    run = doctor(ANTHROPIC_API_KEY="")
     assert run.returncode == 2
     assert "needs a key: set ANTHROPIC_API_KEY" in run.stderr

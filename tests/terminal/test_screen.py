@@ -13,10 +13,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from messages_server import MessagesServer, serving
-from screen import ALT_ENTER, CTRL_C, CTRL_D, CTRL_J, ENTER, TAB, UP, Screen
+from screen import ALT_ENTER, CTRL_C, CTRL_D, CTRL_J, ENTER, TAB, UP, Screen, running
 
 import learnkit as lk
 
@@ -61,11 +60,6 @@ class Desk:
 def desk(tmp_path: Path) -> Iterator[Desk]:
     with ExitStack() as stack:
         yield Desk(tmp_path, stack)
-
-
-def running(mark: str) -> bool:
-    lines = (" ".join(one.info["cmdline"] or []) for one in psutil.process_iter(["cmdline"]))
-    return any(mark in line for line in lines)
 
 
 def during(screen: Screen, seconds: float) -> None:
@@ -349,26 +343,6 @@ def test_what_was_being_typed_is_no_answer_and_comes_back(desk: Desk) -> None:
     leave(screen)
 
 
-def test_always_is_asked_once_and_no_is_told_to_the_model(desk: Desk) -> None:
-    script = [
-        lk.use("write_file", path="a.txt", content="a\n"),
-        lk.use("bash", command="touch b"),
-        lk.use("bash", command="touch c"),
-        lk.say("Two of three."),
-    ]
-    screen = desk.chat(script)
-    screen.type(f"go{ENTER}")
-    screen.expect("+a")
-    screen.type(f"n{ENTER}")
-    screen.expect("touch b")
-    screen.expect("Run it?", times=2)
-    screen.type(f"a{ENTER}")
-    screen.expect("Two of three.")
-    assert sorted(path.name for path in desk.work.iterdir() if path.name[0] != ".") == ["b", "c"]
-    assert "the user declined this call" in json.dumps(desk.server.bodies[1]["messages"])
-    leave(screen)
-
-
 # Ends
 
 
@@ -390,18 +364,6 @@ def test_the_first_ctrl_c_stops_what_runs_and_the_second_leaves(desk: Desk) -> N
     screen.type(CTRL_C)
     assert screen.ended() == 0
     assert screen.modes == screen.before
-
-
-def test_ctrl_c_while_something_is_asked_refuses_it_and_stops(desk: Desk) -> None:
-    screen = desk.chat([lk.use("bash", command="touch made"), lk.say("On we go.")])
-    screen.type(f"go{ENTER}")
-    screen.expect("Run it?")
-    screen.type(CTRL_C)
-    screen.expect("(cancelled; the conversation is kept)")
-    screen.type(f"on{ENTER}")
-    screen.expect("On we go.")
-    assert not (desk.work / "made").exists()
-    leave(screen)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["TERM", "HUP"])

@@ -52,7 +52,8 @@ while True:
 
 
 def learnkit(folder: Path, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-    (folder / "agent.py").write_text(PLAIN, "utf-8")
+    if not (folder / "agent.py").exists():
+        (folder / "agent.py").write_text(PLAIN, "utf-8")
     program = "from learnkit.terminal.cli import main; main()"
     return subprocess.run(
         [sys.executable, "-c", program, *words],
@@ -132,14 +133,7 @@ def test_a_person_is_the_model_and_a_script_is(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_served_is_said(tmp_path: Path, words: list[str], says: str) -> None:
     (tmp_path / "agent.py").write_text("")
-    ended = subprocess.run(
-        [sys.executable, "-c", "from learnkit.terminal.cli import main; main()", "serve", *words],
-        cwd=tmp_path,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    ended = learnkit(tmp_path, "serve", *words)
     assert says in " ".join(ended.stderr.split())
     assert ended.returncode == 2
 
