@@ -17,6 +17,7 @@ from learnkit.core.usage import Meter
 from learnkit.course.lessons import EXAMPLE
 from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
+from learnkit.events.loop import MessageAdded
 from learnkit.runtime.clock import Clock
 from learnkit.runtime.shell import LocalShell, Shell
 from learnkit.runtime.shell_environment import REPRODUCIBLE
@@ -71,7 +72,7 @@ def messages_view(messages: Sequence[Any], first: int = 0) -> Messages:
 
     log = EventLog()
     for index, message in enumerate(messages, first):
-        log.append("message.added", index=index, message=_plain(message))
+        log.append(MessageAdded(index=index, message=_plain(message)))
     return Messages(log)
 
 

@@ -12,6 +12,7 @@ from functools import reduce
 from typing import Any
 
 from learnkit.events.log import Event, EventLog
+from learnkit.events.loop import MessagesRewritten
 from learnkit.events.sentences import ended
 from learnkit.events.text import count, listed, one_line, quoted
 from learnkit.views.drawing import blocks, static, theme
@@ -146,8 +147,8 @@ def merged(was: Iterable[Event], fork: Iterable[Event], lane: str = "lead") -> E
         begin = _after(events, shared)
         if begin:
             time = events[begin - 1].time
-            start = {"messages": shared, "why": "both runs share them"}
-            log.append("messages.rewritten", lane=(WAS, FORK)[side], time=time, **start)
+            start = MessagesRewritten(messages=tuple(shared), why="both runs share them")
+            log.append(start, lane=(WAS, FORK)[side], time=time)
         rest += [(event.time, side, event) for event in events[begin:]]
     for time, side, event in sorted(rest, key=lambda one: one[:2]):
         log.append(event.type, lane=(WAS, FORK)[side], time=time, **event.data)

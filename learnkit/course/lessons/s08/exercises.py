@@ -10,6 +10,7 @@ from typing import Any
 import learnkit as lk
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, Check
+from learnkit.events.background import JobEnded, JobStarted
 
 
 def _log(*spans: tuple[float, float]) -> lk.EventLog:
@@ -20,12 +21,11 @@ def _log(*spans: tuple[float, float]) -> lk.EventLog:
     moments += [(end, "ended", n) for n, (_, end) in enumerate(spans)]
     for time, what, number in sorted(moments):
         begin, end = spans[number]
-        data: dict[str, Any] = {"id": f"{number:08}"}
-        if what == "started":
-            data |= {"command": "make", "limit": 300.0, "counted": True}
-        else:
-            data |= {"status": "completed", "code": 0, "seconds": end - begin, "output": ""}
-        log.append(f"job.{what}", time=time, **data)
+        id = f"{number:08}"
+        event: JobStarted | JobEnded = JobStarted(id=id, command="make", limit=300.0, counted=True)
+        if what == "ended":
+            event = JobEnded(id=id, status="completed", code=0, seconds=end - begin, output="")
+        log.append(event, time=time)
     last = max((end for _, end in spans), default=0.0)
     log.append("run.ended", time=last + 10, reason="end_turn", text="", turns=3)
     return log

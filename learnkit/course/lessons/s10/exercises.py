@@ -7,18 +7,28 @@ from typing import Any
 import learnkit as lk
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, STUB, Check
+from learnkit.events.protocols import (
+    RequestAnswered,
+    RequestData,
+    RequestEvent,
+    RequestExpired,
+    RequestOpened,
+)
 
 
 def _log(*steps: tuple[str, str, str, str]) -> lk.EventLog:
     """A log of requests: what happens, the id, the sender and the recipient."""
     log = lk.EventLog()
     log.append("run.started", prompt="go", system="", tools=[], model="m")
+    happened: dict[str, tuple[type[RequestEvent], Any]] = {
+        "opened": (RequestOpened, "pending"),
+        "answered": (RequestAnswered, "approved"),
+        "expired": (RequestExpired, "expired"),
+    }
     for number, (what, id, sender, to) in enumerate(steps):
-        state = {"opened": "pending", "expired": "expired"}.get(what, "approved")
-        request: dict[str, Any] = {"id": id, "kind": "plan", "sender": sender, "to": to}
-        request |= {"content": "x", "state": state}
-        request |= {"assignment": 1, "expires": "", "note": ""}
-        log.append(f"request.{what}", lane=sender, time=float(number), request=request)
+        event, state = happened[what]
+        request = RequestData(id=id, kind="plan", sender=sender, to=to, content="x", state=state)
+        log.append(event(request=request), lane=sender, time=float(number))
     return log
 
 
