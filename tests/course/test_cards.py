@@ -193,8 +193,8 @@ def test_lines_that_a_source_does_not_have_in_this_order_are_named(parts: list[s
 
 def exercise(check: Callable[[Any], str | None]) -> Exercise:
     return Exercise(
-        *("double it", 5, "f", check, ("one", "two", "three"), "f = 1", ("f = 2",)),
-        wrong=("f = 3", "f = 4", "f = 5"),
+        *("double it", 5, "f", check, ("one", "two", "three")),
+        *("f = 1", "f = 2", ("f = 3",)),
     )
 
 

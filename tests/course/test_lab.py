@@ -578,7 +578,7 @@ def test_an_exercise_that_is_passed_is_noted_in_an_open_notebook(lab: Lab) -> No
         assert (check.__name__, hint.__name__) == ("check_2", "hint_2")
         exercise = load("s01").exercises[1]
         names: dict[str, Any] = {}
-        exec(exercise.wrong[0], names)
+        exec(exercise.stub, names)
         check(names[exercise.name])
         assert Progress().of("s01")["exercises"] == {}
         exec(exercise.solution, names)

@@ -41,9 +41,9 @@ EXERCISE = Exercise(
     name="f",
     check=doubles,
     hints=("look at n", "use *", "n * 2"),
+    stub="def f(n): ...",
     solution="def f(n):\n    return 2 * n",
     right=("f = lambda n: n + n",),
-    wrong=("def f(n): ...", "def f(n):\n    return n", "def f(n):\n    return n * n * n"),
 )
 LESSON = Lesson(
     "A title",
@@ -72,7 +72,6 @@ LESSON = Lesson(
         (EXERCISE, {"hints": ("one", "two")}, "hints: 2, but 3 are needed"),
         (EXERCISE, {"hints": "abc"}, "hints: a text, but 3 are needed"),
         (EXERCISE, {"right": ()}, "right sources besides the solution: 0, but 1 or more"),
-        (EXERCISE, {"wrong": ("f = 1", "f = 2")}, "the stub first: 2, but 3 or more"),
         (EXERCISE, {"solution": "def f(:"}, "is not Python"),
         (EXERCISE, {"solution": "def g(n): ..."}, "does not define 'f'"),
         (LESSON, {"adds": ""}, "its adds is empty"),
@@ -93,10 +92,6 @@ def test_what_cannot_work_is_refused_when_it_is_made(
 def test_a_lesson_is_a_value() -> None:
     with pytest.raises(FrozenInstanceError):
         LESSON.title = "another"  # type: ignore[misc]
-
-
-def test_the_stub_is_the_first_wrong_source() -> None:
-    assert EXERCISE.stub == "def f(n): ..."
 
 
 def test_a_name_may_be_defined_by_a_function_a_class_or_an_assignment() -> None:
@@ -148,15 +143,15 @@ def test_a_lesson_without_a_part_of_an_exercise_says_which(monkeypatch: pytest.M
     where = r"^course/lessons/s02: exercise "
     with monkeypatch.context() as broken:
         broken.setattr(sources, "read", lambda path: {})
-        with pytest.raises(UsageError, match=where + "1, 'a unit .* tagged solution-1; tag one"):
+        with pytest.raises(UsageError, match=where + "1, 'a unit .* tagged exercise-1; tag one"):
             load("s02")
     with monkeypatch.context() as broken:
         broken.delitem(exercises.EXERCISES, "dispatch")
         with pytest.raises(UsageError, match=where + "2, .*has no 'dispatch'; add its check"):
             load("s02")
     with monkeypatch.context() as broken:
-        broken.setitem(exercises.EXERCISES, "latest", Check(doubles, ["latest = 1"], []))
-        with pytest.raises(UsageError, match=where + "'a unit .* the stub first: 1, but 3"):
+        broken.setitem(exercises.EXERCISES, "latest", Check(doubles, []))
+        with pytest.raises(UsageError, match=where + "'a unit .* besides the solution: 0, but 1"):
             load("s02")
 
 

@@ -46,8 +46,8 @@ class Cell:
         for old, new in self.edits:
             if old not in text:
                 raise UsageError(
-                    f"the cell tagged {tag} does not hold {old!r}, which a right or wrong source "
-                    "in exercises.py replaces; change it there too"
+                    f"the cell tagged {tag} does not hold {old!r}, which a right source in "
+                    "exercises.py replaces; change it there too"
                 )
             text = text.replace(old, new)
         return text
@@ -58,16 +58,15 @@ STUB, SOLUTION = Cell("exercise"), Cell("solution")
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The Python half of an exercise: its check, and sources to test the check with.
+    """The Python half of an exercise: its check, and right answers to test the check with.
 
     Attributes:
-        check, right, wrong: as in :class:`learnkit.course.lessons.Exercise`, but ``wrong`` is
-            without the stub, and a source may be made from the cells, ``STUB`` and ``SOLUTION``.
+        check, right: as in :class:`learnkit.course.lessons.Exercise`, but a source may be made from
+            the cells, ``STUB`` and ``SOLUTION``.
     """
 
     check: Callable[[Any], Verdict]
     right: Sequence[str | Cell]
-    wrong: Sequence[str | Cell]
 
 
 def exercise(
@@ -79,16 +78,15 @@ def exercise(
         raise UsageError(f"{what}: EXERCISES in exercises.py has no {text.name!r}; add its check")
     check = checks[text.name]
 
-    def sources(*given: str | Cell) -> list[str]:
-        return [one if isinstance(one, str) else one.source(number, cells) for one in given]
-
     try:
-        solution, *right = sources(SOLUTION, *check.right)
-        wrong = sources(STUB, *check.wrong)
+        stub, solution, *right = (
+            one if isinstance(one, str) else one.source(number, cells)
+            for one in (STUB, SOLUTION, *check.right)
+        )
     except UsageError as error:
         raise UsageError(f"{what}: {error}") from None
     return Exercise(
-        text.title, text.minutes, text.name, check.check, text.hints, solution, right, wrong
+        text.title, text.minutes, text.name, check.check, text.hints, stub, solution, right
     )
 
 

@@ -1,4 +1,4 @@
-"""Lesson 7's exercises: their checks, and right and wrong sources to test them with."""
+"""Lesson 7's exercises: their checks, and right answers to test them with."""
 
 from __future__ import annotations
 
@@ -261,31 +261,7 @@ READY_TUPLE = SOLUTION.replace("return sorted(", "return tuple(sorted(").replace
 
 
 EXERCISES = {
-    "startable": Check(
-        check_startable,
-        right=[READY_LOOP, READY_TUPLE],
-        wrong=[
-            SOLUTION.replace('task["status"] == "pending" and ', ""),
-            SOLUTION.replace(' and not task["owner"]', ""),
-            SOLUTION.replace('== "completed"', 'in ("completed", "failed")'),
-            SOLUTION.replace("sorted(", "list("),
-        ],
-    ),
-    "hours": Check(
-        check_hours,
-        right=[HOURS_DEPTH],
-        wrong=[
-            'def hours(tasks):\n    return [[task["id"]] for task in tasks]',
-            HOURS_DEPTH.replace("max((", "min(("),
-        ],
-    ),
-    "GoOn": Check(
-        check_go_on,
-        right=[GO_ON_LAST, GO_ON_NUMBER, GO_ON_SUBJECT],
-        wrong=[
-            SOLUTION.replace("                self.named.add(task.id)\n", ""),
-            SOLUTION.replace("Task {task.id} is ready: {task.subject}", "1 task is ready"),
-            SOLUTION.replace("self.board.ready()", "self.board.tasks()[1:]"),
-        ],
-    ),
+    "startable": Check(check_startable, [READY_LOOP, READY_TUPLE]),
+    "hours": Check(check_hours, [HOURS_DEPTH]),
+    "GoOn": Check(check_go_on, [GO_ON_LAST, GO_ON_NUMBER, GO_ON_SUBJECT]),
 }
