@@ -24,7 +24,7 @@ from learnkit.course.lessons import (
 )
 from learnkit.course.lessons.question_file import NAME, read
 from learnkit.course.lessons.s02 import exercises
-from learnkit.course.lessons.sources import SOLUTION, STUB, Check, tagged_cells
+from learnkit.course.lessons.sources import Check, tagged_cells
 
 OPTIONS = {"a": Option("it stops", "there is no call"), "b": Option("it goes on", "it does not")}
 PREDICTION = Prediction("what then?", OPTIONS, "a")
@@ -95,19 +95,6 @@ def test_a_name_may_be_defined_by_a_function_a_class_or_an_assignment() -> None:
 
 
 CELLS = {"exercise-1": "def f(n): ...", "solution-1": "def f(n):\n    return 2 * n"}
-
-
-def test_a_source_is_made_of_the_notebooks_cell() -> None:
-    assert STUB.source(1, CELLS) == "def f(n): ..."
-    changed = SOLUTION.replace("return", "yield").replace("2", "3")
-    assert changed.source(1, CELLS) == "def f(n):\n    yield 3 * n"
-
-
-def test_a_cell_that_is_missing_or_has_changed_is_named() -> None:
-    with pytest.raises(UsageError, match="is tagged solution-2; tag one"):
-        SOLUTION.source(2, CELLS)
-    with pytest.raises(UsageError, match=re.escape("tagged solution-1 does not hold '4 * n'")):
-        SOLUTION.replace("4 * n", "n").source(1, CELLS)
 
 
 def test_stubs_and_solutions_are_found_by_their_tags() -> None:

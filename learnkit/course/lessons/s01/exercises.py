@@ -11,7 +11,7 @@ from typing import Any
 import learnkit as lk
 from learnkit.core.text import count
 from learnkit.course.lessons import EXAMPLE, Verdict
-from learnkit.course.lessons.sources import STUB, Check
+from learnkit.course.lessons.sources import Check
 
 #: The tool that the checks offer; what it does is up to the check.
 TOOLS = [
@@ -75,12 +75,27 @@ def check_bounded_loop(loop: Any) -> Verdict:
     return None
 
 
-BOUNDED_COUNTING = STUB.replace(
-    "    while True:",
-    "    turns = 0\n    while True:\n        if turns == max_turns:\n"
-    '            return "turn_limit"\n'
-    "        turns += 1",
-)
+BOUNDED_COUNTING = """
+def bounded_loop(client, tools, messages, run, max_turns):
+    turns = 0
+    while True:
+        if turns == max_turns:
+            return "turn_limit"
+        turns += 1
+        reply = client.messages.create(
+            model=client.model, max_tokens=16_000, tools=tools, messages=messages
+        )
+        content = [block.to_dict() for block in reply.content]
+        messages.append({"role": "assistant", "content": content})
+        calls = [block for block in content if block["type"] == "tool_use"]
+        if not calls:
+            return reply.stop_reason
+        messages.append({"role": "user", "content": [answered(call, run) for call in calls]})
+
+
+def answered(call, run):
+    return {"type": "tool_result", "tool_use_id": call["id"], "content": run(call)}
+""".strip()
 
 
 BOUNDED_RECURSIVE = """

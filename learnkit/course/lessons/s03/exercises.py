@@ -8,6 +8,7 @@ import learnkit as lk
 from learnkit.core.text import content_text
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import Check
+from learnkit.course.lessons.verdicts import is_mechanism
 
 _ITEMS = [
     {"id": "1", "text": "read", "status": "completed"},
@@ -70,7 +71,7 @@ _UPDATE = lk.use("todo", items=[_ITEMS[0], {**_ITEMS[1], "status": "pending"}, _
 
 def _not_a_list(thing: Any, name: str) -> Verdict:
     """What keeps a class from being run as a todo list, if anything does."""
-    if not (isinstance(thing, type) and issubclass(thing, lk.Mechanism)):
+    if not is_mechanism(thing):
         return f"`{name}` must be a class that is an lk.Mechanism, such as a subclass of lk.Todo"
     if isinstance(made := thing(), lk.Todo) and not hasattr(made, "_items"):
         return f"`{name}.__init__` should call super().__init__(): without it there is no list"

@@ -8,6 +8,7 @@ import learnkit as lk
 from learnkit.core.events import LANE
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import Check
+from learnkit.course.lessons.verdicts import is_mechanism
 
 
 @lk.tool(read_only=True)
@@ -53,13 +54,9 @@ def spared(events):
 """.strip()
 
 
-def _is_mechanism(made: Any) -> bool:
-    return isinstance(made, type) and issubclass(made, lk.Mechanism)
-
-
 def check_brief(Brief: Any) -> Verdict:
     """Check that a child with a long report is asked once for a shorter one."""
-    if not _is_mechanism(Brief):
+    if not is_mechanism(Brief):
         return "`Brief` must be a class that is an lk.Mechanism"
     long = "word " * 100
     for reports, limit, turns in (
@@ -117,7 +114,7 @@ class _TooMany(BaseException):
 
 def check_retry(Retrying: Any) -> Verdict:
     """Check that a failed subtask is tried once more, by a new child."""
-    if not _is_mechanism(Retrying):
+    if not is_mechanism(Retrying):
         return "`Retrying` must be a class that is an lk.Mechanism, such as one of lk.Subagents"
     if not isinstance(vars(Retrying).get("task", lk.Subagents.task), lk.Tool):
         return "`task` must still be a tool: write @lk.tool above it"

@@ -10,6 +10,7 @@ from typing import Any
 import learnkit as lk
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import Check
+from learnkit.course.lessons.verdicts import is_mechanism
 
 
 def _log(*spans: tuple[float, float]) -> lk.EventLog:
@@ -80,7 +81,7 @@ def saved(events):
 
 def _not_made(made: Any, name: str, argument: str) -> Verdict:
     """What is wrong with a class that should be a mechanism, made with one argument."""
-    if not (isinstance(made, type) and issubclass(made, lk.Mechanism)):
+    if not is_mechanism(made):
         return f"`{name}` should be a class that derives from lk.Mechanism, as in the stub."
     try:
         inspect.signature(made).bind(1)

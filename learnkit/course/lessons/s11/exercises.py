@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from learnkit.core.text import one_line
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import Check
+from learnkit.course.lessons.verdicts import short
 
 
 def _task(id: int, status: str = "pending", **more: Any) -> dict[str, Any]:
@@ -70,15 +70,10 @@ def check_mine(mine: Any) -> Verdict:
         found = mine(tasks, "coder")
         if not isinstance(found, Iterable) or isinstance(found, str) or list(found) != wanted:
             return (
-                f"With {given}, your function returned {_short(found)} for a coder. "
+                f"With {given}, your function returned {short(found)} for a coder. "
                 f"It should return {wanted}, because {why}."
             )
     return None
-
-
-def _short(value: Any) -> str:
-    """What a learner's code returned, in few characters."""
-    return one_line(repr(value), 60)
 
 
 MINE_LOOP = """
@@ -154,7 +149,7 @@ def check_first(first: Any) -> Verdict:
         found = first(tasks)
         if found != wanted or isinstance(found, bool):
             return (
-                f"With {given}, your function returned {_short(found)}. "
+                f"With {given}, your function returned {short(found)}. "
                 f"It should return {wanted}, because {why}."
             )
     return None
@@ -186,7 +181,7 @@ def first(tasks):
 def check_leases(Leases: Any) -> Verdict:
     """Check that claims expire unless they are renewed."""
     if not isinstance(Leases, type):
-        return f"`Leases` is {_short(Leases)}. It should be a class, to be called with `lasts=60`."
+        return f"`Leases` is {short(Leases)}. It should be a class, to be called with `lasts=60`."
     made: Any = Leases
     try:
         leases = made(lasts=60)
@@ -213,7 +208,7 @@ def check_leases(Leases: Any) -> Verdict:
         found = getattr(leases, method)(*given)
         if bool(found) != wanted:
             said = f"{method}({given[0]}, {given[1]!r}, now={given[2]})"
-            return f"{said} returned {_short(found)}. It should return {wanted}, because {why}."
+            return f"{said} returned {short(found)}. It should return {wanted}, because {why}."
     return None
 
 
