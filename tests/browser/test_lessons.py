@@ -39,7 +39,8 @@ def test_the_view_grows_while_the_cell_runs(course: str, page: Page) -> None:
     seen = set()
     cell(page, "import learnkit as lk")
     notebook.command("notebook:run-cell")
-    expect(cell(page, "import learnkit as lk")).to_contain_text("replay")
+    opened = cell(page, "import learnkit as lk")
+    expect(opened).to_contain_text("replay", timeout=60_000)  # the first import of the SDK
     growing = cell(page, "def solve(name, task)")
     notebook.command("notebook:run-cell")
     for _ in range(400):
