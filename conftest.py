@@ -58,8 +58,6 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.pop("LEARNKIT_BACKEND", None)  # nor may a server that somebody's team is on
     os.environ["LEARNKIT_STATIC"] = "1"
     os.environ["LEARNKIT_REPRODUCIBLE"] = "1"  # commits without a name and a date of this machine
-    if executed.KEEP in os.environ:
-        os.environ["LEARNKIT_TAPES"] = "1"
     os.environ["LEARNKIT_WORKBOOK"] = str(scratch / "workbook")  # nobody's progress is touched
 
     # One's own Jupyter settings, extensions and history stay out, and stay as they are.

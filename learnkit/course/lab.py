@@ -421,27 +421,23 @@ class Lab:
         return Run(workspace, client, EventLog(), LocalShell())
 
     def _client(self, scenario: str, script: Script | Source | None, pace: float) -> Client:
-        from learnkit.clients.connect import connect, scripted
+        from learnkit.clients.connect import connect, from_source, recorded, scripted
 
         clock: Clock = VirtualClock(pace=pace)
         if script is not None:
             return scripted(script, clock)
         if self.mode == "replay":
-            return self._replaying(scenario, clock)
+            from learnkit.course.first_edit.answers import Recorded
+
+            replay = recorded(self._recording, scenario)
+            replay.when_filled = partial(show, filled_badge())
+            return from_source(Recorded(replay), clock, "replay", replay.model)
         if self.mode == "keep":
             from learnkit.clients.recordings.rerecord import keeping_client
 
             return keeping_client(self._recording, scenario, clock, self._kept)
         clock = SystemClock()  # the API takes real time
         return connect(self.mode, recording=self._recording, scenario=scenario, clock=clock)
-
-    def _replaying(self, scenario: str, clock: Clock) -> Client:
-        from learnkit.clients.connect import from_source, recorded
-        from learnkit.course.first_edit.answers import Recorded
-
-        replay = recorded(self._recording, scenario)
-        replay.when_filled = partial(show, filled_badge())
-        return from_source(Recorded(replay), clock, "replay", replay.model)
 
     @contextlib.contextmanager
     def _stopped(self, source: Any) -> Iterator[None]:

@@ -23,8 +23,6 @@ from learnkit.errors import UsageError
 SETTING = "LEARNKIT_WORKBOOK"
 #: The name of the working copy in the folder where ``learnkit lab`` was called.
 COPY = "learnkit-course"
-#: Its name in earlier versions.
-_EARLIER = "workbook"
 #: Remembers, in a working copy, what each notebook was copied from.
 STATE = ".copied.json"
 #: What is remembered of a lesson: each a dict from a name to an answer.
@@ -39,17 +37,14 @@ def working_copy() -> Path:
     """Return the learner's folder: a copy of the lessons, so that what they write breaks no test.
 
     It is what ``LEARNKIT_WORKBOOK`` names; else the current directory, if that is a working copy;
-    else ``learnkit-course`` in it, or ``workbook`` if an earlier version has made that.
+    else ``learnkit-course`` in it.
     """
     if asked := os.environ.get(SETTING):
         return Path(asked).absolute()
     here = Path.cwd()
     if (here / "recordings").is_dir() and (here.parent / "pyproject.toml").is_file():
         here = here.parent  # opened on a clone's originals: the copy belongs at the clone's top
-    if is_copy(here):
-        return here
-    earlier = here / _EARLIER
-    return earlier if is_copy(earlier) and not (here / COPY).exists() else here / COPY
+    return here if is_copy(here) else here / COPY
 
 
 def is_copy(folder: Path) -> bool:

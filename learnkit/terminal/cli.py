@@ -182,9 +182,6 @@ def verify(
 def html(
     lessons: Annotated[list[str] | None, typer.Argument(help="by default all")] = None,
     out: Annotated[Path, typer.Option(help="the folder to write")] = Path("site"),
-    executed: Annotated[
-        Path | None, typer.Option(help="notebooks already run with tapes; else they are run now")
-    ] = None,
 ) -> None:
     """Build the HTML edition: pages with working sliders, which need no Python.
     \f
@@ -193,7 +190,7 @@ def html(
 
     course = course_files.notebooks()
     chosen = [path.stem[:3] for path in _chosen(lessons, course)]
-    for line in build(course, out, chosen, executed):
+    for line in build(course, out, chosen):
         typer.echo(line)
 
 

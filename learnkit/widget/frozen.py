@@ -22,8 +22,6 @@ from learnkit.widget.pump import Feed
 _HERE = Path(__file__).parent
 _SCRIPTS = ("tape.js", "draw.js", "parts.js", "player.js", "explore.js", "frozen.js")
 
-#: Matches a tape in a page; its group is the view's static form.
-TAPE = r'(?s)<div class="lk-tape">(.*?)<script type="application/gzip">[^<]*</script></div>'
 #: Only what is in the page itself.
 POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "

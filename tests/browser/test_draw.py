@@ -115,23 +115,6 @@ def test_thousands_of_shapes_have_the_same_svg_in_both(page: Page) -> None:
         assert svg == one.markup(), one
 
 
-def test_every_shape_of_every_view_has_the_same_svg_in_both(page: Page) -> None:
-    shapes: dict[Shape, None] = {}
-    for kind in VIEWS:
-        for steps in (ALONE, TOGETHER, RACING):
-            for log in (log_of(steps), log_of(wordy(steps))):
-                view = kind(log)
-                for k in range(len(log) + 1) if isinstance(view, Diagram) else ():
-                    for width in (WIDE, NARROW):
-                        shapes |= dict.fromkeys(view.draw(view.at(k), width, 40).shapes)
-    assert len(shapes) > 500
-    drawn = page.evaluate(
-        "all => all.map((one) => markup(JSON.parse(one)))", [one.wire() for one in shapes]
-    )
-    for one, svg in zip(shapes, drawn, strict=True):
-        assert svg == one.markup(), one
-
-
 #: Paints frames one after another, and the last of them afresh; returns where they differ first,
 #: and the keys of the shapes as they stand in the page.
 PAINT = """(frames) => {

@@ -1,12 +1,7 @@
-"""The task graph and the timeline in a real JupyterLab: where things stand, and what a click does.
-
-Pictures, light and dark, of a small and a large graph, of the timeline and of their static forms,
-go to the folder that LEARNKIT_SHOTS names.
-"""
+"""The task graph in a real JupyterLab: what the pointer, a click and a key do."""
 
 from __future__ import annotations
 
-from itertools import combinations
 from pathlib import Path
 
 import lab
@@ -28,33 +23,11 @@ board.news()
 with lk.views.Tasks(log, on_intent=clicks(board, log)).live():
     pass
 """
-FORTY = """
-import random
-chance, tasks = random.Random(2), []
-for id in range(1, 41):
-    many = chance.choice([1, 1, 1, 2]) if id > 3 and id % 9 else 0
-    after = chance.sample(range(max(1, id - 12), id), many)
-    status = "completed" if id < 12 else "in_progress" if id == 12 else "pending"
-    tasks.append({"id": id, "subject": f"step {id}", "status": status, "blockedBy": after})
-forty = lk.EventLog()
-forty.append("board.opened", tasks=tasks)
-graph = lk.views.Tasks(forty)
-with graph.live():
-    pass
-"""
-STATIC = "from IPython.display import HTML\nHTML(graph.html())"
-TIMES = """
-jobs = lk.Background(workspace=tempfile.mkdtemp())
-start = lk.reply(*(lk.use("background_run", command=f"sleep {n}") for n in (3, 1)))
-agent = lk.Agent(lk.scripted([start, *[lk.say("waiting")] * 3]), [jobs])
-with lk.views.Timeline(agent.events).live():
-    agent.run("Start two sleeps.")
-"""
 
 
 @pytest.fixture(scope="module")
 def notebook(notebooks: Path, server: str, page: Page) -> lab.Notebook:
-    lab.write_notebook(notebooks / "graph.ipynb", [DIAMOND, FORTY, STATIC, TIMES])
+    lab.write_notebook(notebooks / "graph.ipynb", [DIAMOND])
     one = lab.Notebook(page, server, "graph.ipynb")
     one.run_all()
     return one
@@ -72,30 +45,6 @@ def states(view: Locator) -> list[str]:
     """What each task is called, as a screen reader hears it."""
     found: list[str] = tasks(view).evaluate_all("(all) => all.map((e) => e.ariaLabel)")
     return sorted(found)
-
-
-def test_nothing_overlaps_and_all_of_it_can_be_read(notebook: lab.Notebook, shots: Path) -> None:
-    for number, count in ((0, 5), (1, 40)):
-        boxes = tasks(notebook.output(number)).evaluate_all(
-            """(all) => all.map((e) => {
-              const { left, top, right, bottom } = e.querySelector("rect").getBoundingClientRect();
-              const size = parseFloat(getComputedStyle(e.querySelector("text")).fontSize);
-              return [left, top, right, bottom, size];
-            })"""
-        )
-        assert len(boxes) == count
-        for one, other in combinations(boxes, 2):
-            assert (
-                one[2] <= other[0] + 0.5
-                or other[2] <= one[0] + 0.5
-                or one[3] <= other[1] + 0.5
-                or other[3] <= one[1] + 0.5
-            )
-        assert all(right - left > 50 and bottom - top > 20 for left, top, right, bottom, _ in boxes)
-        assert all(size >= 12 for *_, size in boxes)
-    notebook.shoot(0, shots / "graph")
-    notebook.shoot(1, shots / "graph-40")
-    notebook.shoot(2, shots / "graph-static")
 
 
 def test_hovering_a_task_shows_its_neighbours(notebook: lab.Notebook) -> None:
@@ -137,26 +86,3 @@ def test_the_keyboard_does_the_same_and_the_past_can_be_seen(notebook: lab.Noteb
     expect(tasks(view)).to_have_count(0)
     page.keyboard.press("ArrowRight")
     assert states(view)[0].startswith("#1 parse: ready")
-
-
-def test_the_bars_of_the_timeline_stand_on_one_scale(notebook: lab.Notebook, shots: Path) -> None:
-    view = notebook.output(3)
-    jobs = view.locator(".box[aria-label^='Job'] > rect")
-    expect(jobs).to_have_count(2)
-    notebook.page.wait_for_timeout(500)  # until nothing moves to its place any more
-    places = [box_of(one) for one in jobs.all()]
-    (turns,) = map(box_of, view.locator(".box[aria-label*='turns'] > rect").all())
-    second = turns["width"] / 3  # the first three turns, from 0 s on
-    for job, seconds in zip(places, (3, 1), strict=True):
-        assert abs(job["x"] - turns["x"] - second) < 2
-        assert abs(job["width"] - seconds * second) < 3
-    expect(view.locator("[aria-live]")).to_contain_text(
-        "than the 6 s that it takes one after the other"
-    )
-    notebook.shoot(3, shots / "timeline")
-
-
-def box_of(one: Locator) -> dict[str, float]:
-    box = one.bounding_box()
-    assert box is not None
-    return {"x": box["x"], "width": box["width"]}

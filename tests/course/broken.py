@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
@@ -94,15 +93,6 @@ def _long_cells(subject: Subject) -> None:
 def _pasted(subject: Subject) -> None:
     for names in (("one", "a", "b"), ("other", "x", "y")):
         _code(subject, FUNCTION.format(*names))
-
-
-def _judged(verdict: str | None) -> Breaker:
-    def breaker(subject: Subject) -> Subject:
-        first, *others = subject.lesson.exercises
-        changed: Any = [replace(first, check=lambda _: verdict), *others]
-        return replace(subject, lesson=replace(subject.lesson, exercises=changed))
-
-    return breaker
 
 
 def _promising(minutes: int) -> Breaker:
@@ -211,8 +201,6 @@ BREAKERS: list[tuple[str, str, Breaker]] = [
     ("exercises", "holds the solution", _without("<details>")),
     ("exercises", "holds the solution", _solutions_first),
     ("exercises", "does not call lab.exercise(2)", _without(r"lab\.exercise\(2\)", "f(2)")),
-    ("checks_decide", "its wrong source 4 is accepted", _judged(None)),
-    ("checks_decide", "its right source 1 is rejected", _judged("no")),
     ("quiz", "0 times", _without(r"lab\.quiz\(\)", "pass")),
     ("one_heading_tree", "after level", _saying("## two\n\n#### four")),
     ("one_heading_tree", "one H1", _saying("# Another")),

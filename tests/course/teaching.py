@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-import contextlib
-import io
-from typing import Any
-
-from learnkit.course.exercise_checks import judge
 from learnkit.course.lessons import Exercise
 from learnkit.course.lessons.sources import tagged_cells
 
-from .subject import Rule, Subject, constant, lab_calls, parsed, tags
+from .subject import Rule, Subject, constant, lab_calls, tags
 
 
 def set_up(subject: Subject) -> list[str]:
@@ -75,46 +69,6 @@ def _exercise(subject: Subject, number: int, exercise: Exercise) -> list[str]:
     return found
 
 
-def checks_decide(subject: Subject) -> list[str]:
-    """Each check rejects the stub and every wrong answer, and accepts every right one."""
-    found = []
-    for number, exercise in enumerate(subject.lesson.exercises, start=1):
-        sources = [("right", source) for source in (exercise.solution, *exercise.right)]
-        sources += [("wrong", source) for source in exercise.wrong]
-        for place, (kind, source) in enumerate(sources, start=1):
-            verdict = _verdict(subject, exercise, source)
-            if (verdict is None) != (kind == "right"):
-                told = "accepted" if verdict is None else f"rejected: {verdict}"
-                found.append(f"exercise {number}: its {kind} source {place} is {told}")
-            if verdict is not None and not verdict.strip():
-                found.append(f"exercise {number}: source {place} is rejected without a reason")
-    return found
-
-
-def _verdict(subject: Subject, exercise: Exercise, source: str) -> str | None:
-    """What the check says to the object that a source defines, beside what the notebook has."""
-    names = _provided(subject)
-    names.pop(exercise.name, None)
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(source, f"<{exercise.name}>", "exec"), names)
-        return judge(exercise.check, names[exercise.name])
-
-
-def _provided(subject: Subject) -> dict[str, Any]:
-    """The imports, functions and classes of the notebook, without running anything else of it."""
-    names: dict[str, Any] = {"__name__": "__main__"}
-    exec("import learnkit as lk", names)
-    for _, cell in subject.code:
-        if "raises-exception" in tags(cell):
-            continue  # what it defines, it fails to define
-        for node in parsed(cell.source).body:
-            if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)):
-                # A class may stand on something that only a run makes: the checks will tell.
-                with contextlib.suppress(NameError, AttributeError):
-                    exec(compile(ast.Module([node], []), "<cell>", "exec"), names)
-    return names
-
-
 def quiz(subject: Subject) -> list[str]:
     """The quiz is shown, once, without answers; four questions, no two with the same text."""
     calls = [call for _, cell in subject.code for call in lab_calls(cell.source, "quiz")]
@@ -128,4 +82,4 @@ def quiz(subject: Subject) -> list[str]:
     return found if len(rights) > 1 else [*found, "every question has its answer at one letter"]
 
 
-RULES: tuple[Rule, ...] = (set_up, predictions, exercises, checks_decide, quiz)
+RULES: tuple[Rule, ...] = (set_up, predictions, exercises, quiz)

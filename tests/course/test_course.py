@@ -10,7 +10,6 @@ from copy import deepcopy
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import executed
 import nbformat
@@ -26,15 +25,6 @@ from .subject import Subject
 NOTEBOOKS = {path.name[:3]: path for path in lessons()}
 #: The notebook that the broken copies are made from.
 SAMPLE = min(NOTEBOOKS, default="")
-
-
-def slow(rule: str, *more: object) -> Any:
-    """A rule's row of parameters; the one that runs every exercise is slow.
-
-    The fast tier tries the exercises in ``tests/course/lessons``, without the notebook around them.
-    """
-    marks = [pytest.mark.slow] if rule == "checks_decide" else []
-    return pytest.param(rule, *more, marks=marks)
 
 
 @cache
@@ -53,7 +43,7 @@ def test_there_are_lessons() -> None:
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
-@pytest.mark.parametrize("rule", [slow(rule) for rule in RULES])
+@pytest.mark.parametrize("rule", RULES)
 def test_form(rule: str, name: str) -> None:
     assert RULES[rule](subject(name)) == []
 
@@ -78,7 +68,7 @@ def test_model_ids_stand_in_one_place_of_the_package() -> None:
 # The gate bites.
 
 
-@pytest.mark.parametrize(("rule", "says", "breaker"), [slow(*row) for row in BREAKERS])
+@pytest.mark.parametrize(("rule", "says", "breaker"), BREAKERS)
 def test_a_broken_copy_is_found_out(rule: str, says: str, breaker: Breaker) -> None:
     before = RULES[rule](subject(SAMPLE))
     broken = copied(SAMPLE)

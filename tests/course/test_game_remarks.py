@@ -223,14 +223,6 @@ def test_lesson_6_asks_for_the_highest_value_of_cairo(lab: Lab) -> None:
         assert asked == celsius(day)["cairo"]
 
 
-def test_lesson_6_was_never_asked_for_a_summary(lab: Lab) -> None:
-    remarks = said(lab, own("s06"), "It was 41.1, 39.6, 42.5 and 37.3 °C.")
-    assert [one for one in remarks if "ummary" in one] == [
-        "· This game took 0 reads and 0 summaries. "
-        "The replies that we recorded take 4 reads and 1 summary."
-    ]
-
-
 def test_lesson_6_shows_the_recorded_summary_once(lab: Lab) -> None:
     game = own("s06")
     texts = [str(one) for one in lab.be_the_model(game).remarks]

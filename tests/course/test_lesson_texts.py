@@ -10,6 +10,7 @@ from project import ROOT
 from typer.testing import CliRunner
 
 from learnkit.course import files as course_files
+from learnkit.course.display.card import inline
 from learnkit.course.lessons import EXAMPLE
 from learnkit.course.progress import lesson_progress
 from learnkit.course.publish import execute, lesson_texts
@@ -100,5 +101,6 @@ def test_the_start_page_shows_what_the_data_file_says() -> None:
     page = start_page.contents(folder=ROOT / "notebooks").html
     for row in lesson_progress(ROOT / "notebooks"):
         texts = lesson_texts.question_file.read(EXAMPLE.parent / row.file[:3] / "questions.yaml")
-        assert f">{row.number} · {texts.title}</a>" in page
+        assert f'<a href="{row.file}">{row.number} · {texts.title}</a>' in page
+        assert inline(texts.adds) in page
         assert f">{texts.minutes} min<" in page

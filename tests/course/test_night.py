@@ -12,7 +12,7 @@ import learnkit as lk
 from learnkit.course.games.night import card
 from learnkit.course.games.night.fault import NEEDS, PARTS, Fault, Harness, Outcome
 from learnkit.course.games.night.night import BUDGET, FAULTS, Night, play, standing_costs
-from learnkit.course.games.night.panel import PAGE, NightPanel
+from learnkit.course.games.night.panel import NightPanel
 from learnkit.errors import UsageError
 
 #: The part that each hour was made for; the loop itself for the first.
@@ -80,7 +80,6 @@ def test_a_class_of_the_learners_takes_the_place_of_ours() -> None:
     night = play(["todo"], {"todo": MyTodo})
     assert night.survived == 2
     assert night.lines == 2
-    assert "My own classes: todo." in card.page(night)
 
 
 @pytest.mark.parametrize(
@@ -92,11 +91,12 @@ def test_a_harness_that_cannot_be_is_refused(parts: list[str], said: str) -> Non
         play(parts)
 
 
-def test_what_a_class_is_called_is_escaped_in_the_page() -> None:
+def test_what_a_class_says_is_escaped() -> None:
     outcome = Outcome(False, "<script>alert(1)</script>", 1, 1)
     night = Night(Harness(frozenset()), (outcome,) * 12, 12, 0)
-    assert "<script>" not in card.page(night)
-    assert "&lt;script&gt;" in card.page(night)
+    html = card.night_card(night).html
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
 
 
 def test_a_night_says_what_the_rest_of_its_budget_would_have_paid_for() -> None:
@@ -119,14 +119,9 @@ def test_a_night_says_what_the_rest_of_its_budget_would_have_paid_for() -> None:
 
 
 @pytest.mark.slow
-def test_the_panel_plays_what_is_ticked_and_writes_a_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_panel_plays_what_is_ticked() -> None:
     nights: list[Night] = []
     panel = NightPanel({}, nights.append)
-    assert panel.save.disabled
-    assert panel.save.layout.display == "none"  # a page of no night is not offered
     rules = panel.box.children[0].value
     assert all(fault.title in rules for fault in FAULTS)
     panel.boxes["protocols"].value = True
@@ -137,9 +132,6 @@ def test_the_panel_plays_what_is_ticked_and_writes_a_page(
     panel.start.click()
     assert [night.survived for night in nights] == [2]
     assert "2 of 12 faults survived" in panel._shown.value
-    assert panel.save.layout.display is None
-    panel.save.click()
-    assert "2 of 12 faults survived" in (tmp_path / PAGE).read_text()
 
 
 @pytest.mark.slow

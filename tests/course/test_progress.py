@@ -112,19 +112,6 @@ def test_the_working_copy_is_here_unless_a_setting_names_another(
     assert working_copy() == here / "mine"
 
 
-def test_a_workbook_of_an_earlier_version_is_adopted(here: Path) -> None:
-    (here / "workbook").mkdir()
-    assert working_copy() == here / "learnkit-course", "somebody's own folder of that name"
-    (here / "workbook" / STATE).write_text("{}")
-    assert working_copy() == here / "workbook"
-    (here / "workbook" / STATE).unlink()
-    for name in ("s01_agent_loop.ipynb", "start.ipynb"):
-        (here / "workbook" / name).write_text("{}")
-    assert working_copy() == here / "workbook"
-    (here / "learnkit-course").mkdir()
-    assert working_copy() == here / "learnkit-course"
-
-
 def test_inside_of_a_working_copy_it_is_that_one(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

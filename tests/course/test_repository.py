@@ -114,12 +114,6 @@ def test_each_lesson_and_the_readme_have_a_link_to_binder() -> None:
         assert path.read_text("utf-8").count(link) == 1, path.name
 
 
-def test_a_link_to_binder_opens_the_working_copy() -> None:
-    before = "https://mybinder.org/v2/gh/old/name/HEAD?labpath=notebooks/s02_tools.ipynb"
-    after = "https://mybinder.org/v2/gh/someone/a.fork/HEAD?labpath=learnkit-course/s02_tools.ipynb"
-    assert repository.rendered(before, ELSEWHERE) == after
-
-
 def test_a_refresh_writes_the_address_into_every_file_and_then_nothing(tmp_path: Path) -> None:
     folder = checkout(tmp_path)
     assert list(repository.refresh(folder)) == ["README.md", "notebooks/s02_tools.ipynb"]

@@ -132,10 +132,12 @@ def test_ones_own_settings_change_no_output(path: Path, monkeypatch: pytest.Monk
     for name, value in mine.items():
         monkeypatch.setenv(name, value)
     seen = f"import os\nprint([os.environ.get(name) for name in {list(mine)}])"
-    notebook(path, seen)
+    live = "from learnkit.runtime import notebook\nprint(notebook.in_kernel(), notebook.is_live())"
+    notebook(path, seen, live)
     before = dict(os.environ)
-    said = execute.execute(path).cells[0].outputs[0].text
+    said, in_front = (cell.outputs[0].text for cell in execute.execute(path).cells)
     assert said == "[None, None, None, None, None, '1']\n"
+    assert in_front == "True False\n"
     recording = {"LEARNKIT_MODE": "record", "LEARNKIT_RECORDINGS": "here"}
     said = execute.execute(path, recording).cells[0].outputs[0].text
     assert said == ("['a-key-of-mine', 'http://127.0.0.1:1', 'record', 'a-model', 'here', '1']\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import tempfile
 from itertools import count
@@ -49,13 +48,6 @@ def test_a_copy_that_nobody_touched_follows_the_course(course: Path, work: Path)
     assert (work / OTHER).read_text() == "a new lesson"
 
 
-def test_only_lessons_are_copied(course: Path, work: Path) -> None:
-    (course / "draft.ipynb").write_text("not yet")
-    (course / "recordings").mkdir()
-    update(course, work)
-    assert {path.name for path in work.iterdir()} == {LESSON, notebooks.STATE}
-
-
 def test_an_unchanged_copy_is_not_written_again(course: Path, work: Path) -> None:
     """JupyterLab asks about a file that changes under an open notebook."""
     update(course, work)
@@ -75,23 +67,6 @@ def test_a_copy_that_was_changed_is_kept(course: Path, work: Path) -> None:
     assert "yours is kept" in line
     assert "--reset" in line
     assert (work / LESSON).read_text() == "my answers"
-
-
-def test_a_change_that_was_taken_back_follows_again(course: Path, work: Path) -> None:
-    update(course, work)
-    (work / LESSON).write_text("my answers")
-    update(course, work)
-    (work / LESSON).write_text("first edition")
-    (course / LESSON).write_text("second edition")
-    assert update(course, work) == []
-    assert (work / LESSON).read_text() == "second edition"
-
-
-def test_a_deleted_copy_comes_back(course: Path, work: Path) -> None:
-    update(course, work)
-    (work / LESSON).unlink()
-    assert update(course, work) == []
-    assert (work / LESSON).read_text() == "first edition"
 
 
 def test_what_was_copied_before_an_error_is_remembered(course: Path, work: Path) -> None:
@@ -137,16 +112,6 @@ def test_a_spoilt_memory_overwrites_nothing(course: Path, work: Path, memory: st
     assert (work / LESSON).read_text() == "my answers"
 
 
-def test_a_lost_memory_is_made_anew_from_what_is_the_same(course: Path, work: Path) -> None:
-    """Without it, an untouched copy was taken for a changed one, and stayed behind for ever."""
-    update(course, work)
-    (work / notebooks.STATE).unlink()
-    assert update(course, work) == [], "the course has no newer one"
-    (course / LESSON).write_text("second edition")
-    assert update(course, work) == []
-    assert (work / LESSON).read_text() == "second edition"
-
-
 # What an edit is
 
 
@@ -190,21 +155,6 @@ def test_a_copy_has_no_outputs(course: Path, work: Path) -> None:
     assert (work / LESSON).stat().st_mtime_ns == before, "other outputs are no new lesson"
 
 
-def test_a_copy_that_was_made_with_outputs_loses_them_if_it_was_never_run(
-    course: Path, work: Path
-) -> None:
-    """Earlier versions copied the course's outputs."""
-    shipped = notebook("1 + 1", output="2")
-    (course / LESSON).write_text(shipped)
-    for copied, left in ((shipped, [[]]), (notebook("1 + 1", output="mine"), [["mine"]])):
-        work.mkdir(parents=True, exist_ok=True)
-        (work / LESSON).write_text(copied)
-        digest = hashlib.sha256(shipped.encode()).hexdigest()
-        (work / notebooks.STATE).write_text(json.dumps({LESSON: [digest, "of its sources"]}))
-        assert update(course, work) == []
-        assert outputs(work) == left
-
-
 def test_every_lesson_is_copied_without_outputs_and_is_otherwise_the_same(work: Path) -> None:
     update(COURSE, work)
     for original in files.lessons(COURSE):
@@ -244,16 +194,6 @@ def test_cells_that_changed_moved_came_or_went_are_an_edit(
     (line,) = update(course, work)
     assert "yours is kept" in line
     assert (work / LESSON).read_text() == notebook(*mine)
-
-
-def test_a_copy_of_an_earlier_version_is_known_by_its_bytes(course: Path, work: Path) -> None:
-    (course / LESSON).write_text(notebook("1 + 1"))
-    update(course, work)
-    digest = hashlib.sha256((work / LESSON).read_bytes()).hexdigest()
-    (work / notebooks.STATE).write_text(json.dumps({LESSON: digest, OTHER: 7, "x": [1]}))
-    (course / LESSON).write_text(notebook("1 + 2"))
-    assert update(course, work) == []
-    assert sources((work / LESSON).read_text()) == ["1 + 2"]
 
 
 @pytest.mark.parametrize("odd", ['{"cells": 3}', '{"cells": [1, {"source": null}]}', "[]", "1"])

@@ -3,16 +3,13 @@
 ``pytest --nbval`` runs the cells of a notebook and compares their outputs. After the last cell, in
 the same kernel, the rules below look at what that run showed and what it left. They are tests of
 the notebook's own, so they run on the worker that has its kernel and need no other execution.
-With ``LEARNKIT_EXECUTED=<folder>`` the run is also written there, with its tapes, and the HTML
-edition is made from it. With ``--rehearse`` each cell that runs a scenario is run twice in a row,
+With ``--rehearse`` each cell that runs a scenario is run twice in a row,
 and all of them once more before the last cell, the last one first: they must show the same.
 """
 
 from __future__ import annotations
 
 import ast
-import base64
-import gzip
 import json
 import os
 import re
@@ -28,10 +25,7 @@ import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile
 
 from learnkit.course.publish import execute as verify
-from learnkit.widget import frozen
 
-#: The environment variable that names the folder for executed notebooks.
-KEEP = "LEARNKIT_EXECUTED"
 #: How a lesson's notebook is called.
 LESSON = re.compile(r"s\d\d_\w+\.ipynb")
 #: Runs first: what was there before.
@@ -61,14 +55,12 @@ class Run:
         refreshed: the text that ``learnkit verify --refresh`` would have written.
         left: what the probe found at the end: kind -> names.
         stray: files in the notebook's folder that were not there before.
-        steps: of each view on a tape: its name, and how often its slider stops after the start.
     """
 
     committed: str = ""
     refreshed: str = ""
     left: dict[str, list[str]] = field(default_factory=dict)
     stray: list[str] = field(default_factory=list)
-    steps: list[tuple[str, int]] = field(default_factory=list)
 
 
 def refreshing_changes_nothing(run: Run) -> list[str]:
@@ -94,11 +86,6 @@ def all_turns_used(run: Run) -> list[str]:
 def no_file_left(run: Run) -> list[str]:
     """The notebook's folder has no file that was not there before."""
     return [f"a file is left: {name}" for name in run.stray]
-
-
-def few_steps(run: Run) -> list[str]:
-    """No slider stops more than 60 times. It is seen where runs are kept, with their tapes."""
-    return [f"the {name} has {steps} steps" for name, steps in run.steps if steps > 60]
 
 
 #: Name -> rule: each returns what it finds wrong, a line each.
@@ -133,8 +120,6 @@ class LessonFile(IPyNbFile):  # type: ignore[misc]
         if LESSON.fullmatch(self.path.name):
             for name in RULES:
                 yield LessonRule.from_parent(self, name=name)
-            if KEEP in os.environ:
-                yield LessonRule.from_parent(self, name=few_steps.__name__)
 
     def setup(self) -> None:
         self.seen = files(self.path.parent)
@@ -155,11 +140,6 @@ class LessonFile(IPyNbFile):  # type: ignore[misc]
         super().teardown()
         self.folder.cleanup()
 
-    def setup_sanitize_files(self) -> None:
-        super().setup_sanitize_files()
-        if KEEP in os.environ:  # the committed outputs have no tapes
-            self.sanitize_patterns[frozen.TAPE] = r"\1"
-
     @property
     def run(self) -> Run:
         """What the run came to, once every cell has run."""
@@ -169,19 +149,9 @@ class LessonFile(IPyNbFile):  # type: ignore[misc]
                 pytest.fail(f"{', '.join(missing)} did not run: run the whole notebook", False)
             committed = self.path.read_text("utf-8")
             book = self.executed()
-            if folder := os.environ.get(KEEP):
-                Path(folder).mkdir(parents=True, exist_ok=True)
-                nbformat.write(book, Path(folder) / self.path.name)
-            steps = []
-            for cell in book.cells:
-                for output in cell.get("outputs", []):
-                    if "text/html" in output.get("data", {}):
-                        html = output.data["text/html"]
-                        steps += stops(html)
-                        output.data["text/html"] = re.sub(frozen.TAPE, r"\1", html)
             stray = sorted(files(self.path.parent) - self.seen)
             refreshed = nbformat.writes(verify.normalise(book)) + "\n"
-            self._run = Run(committed, refreshed, json.loads(self.ask(AFTER)), stray, steps)
+            self._run = Run(committed, refreshed, json.loads(self.ask(AFTER)), stray)
         return self._run
 
     def executed(self) -> Any:
@@ -238,26 +208,11 @@ class LessonRule(pytest.Item):
 
     def runtest(self) -> None:
         assert isinstance(self.parent, LessonFile)
-        if found := {**RULES, few_steps.__name__: few_steps}[self.name](self.parent.run):
+        if found := RULES[self.name](self.parent.run):
             pytest.fail("\n".join(found), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, f"{self.path.name}: {self.name}"
-
-
-def stops(html: str) -> list[tuple[str, int]]:
-    """The views on the tapes of an output: name, and how often the picture changes."""
-    packed = re.findall(r'<script type="application/gzip">([^<]+)</script>', html)
-    tapes = [json.loads(gzip.decompress(base64.b64decode(one))) for one in packed]
-    changes = ("set", "drop", "order")
-    return [
-        (
-            tape["label"],
-            sum(any(k in patch for k in changes) for patch in tape["wide"]["patches"][1:]),
-        )
-        for tape in tapes
-        if "wide" in tape
-    ]
 
 
 def scenarios(book: Any) -> list[int]:

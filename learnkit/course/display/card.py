@@ -85,9 +85,9 @@ def choices(options: Mapping[str, Option]) -> str:
     return f"<ul>{''.join(rows)}</ul>"
 
 
-def verdict(options: Mapping[str, Option], right: str, given: str, praise: str) -> str:
+def verdict(options: Mapping[str, Option], right: str, given: str) -> str:
     """Return whether an answer is right, and why each option is right or wrong, as HTML."""
-    head = f"✓ {praise}" if given == right else f"✗ it is {right}"
+    head = "✓ right" if given == right else f"✗ it is {right}"
     return f"<strong>{head}</strong>{explained(options, right, given)}"
 
 

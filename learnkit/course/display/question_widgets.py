@@ -122,7 +122,7 @@ def quiz_box(
             show_score()
 
         def feedback(letter: str) -> str:
-            return verdict(question.options, question.right, letter, "right")
+            return verdict(question.options, question.right, letter)
 
         return Choice(
             f"{name}. {question.text}", texts(question.options), note, feedback, question.right

@@ -5,9 +5,12 @@ from __future__ import annotations
 from learnkit.core.catalog import DEFAULT_MODEL, PRICES
 from learnkit.core.usage import Meter
 
-_PRICE = PRICES[DEFAULT_MODEL]
-#: What a token costs that is read from the cache, or written to it, where a plain one costs 1.
-READ, WRITE = (kind / _PRICE.input for kind in (_PRICE.cache_read, _PRICE.cache_write))
+PRICE = PRICES[DEFAULT_MODEL]
+#: What is paid for a token read from the cache, written to it, and written by the model, where a
+#: token of plain input costs 1.
+READ, WRITE, OUT = (
+    kind / PRICE.input for kind in (PRICE.cache_read, PRICE.cache_write, PRICE.output)
+)
 
 
 def billed(meter: Meter, *, read_before: int = 0) -> float:

@@ -79,9 +79,9 @@ class Exercise:
         name: the name that the learner's code defines; its object is what the check gets.
         check: returns what is wrong with the object, in terms of behaviour, or None.
         hints: three, each one closer to the solution.
-        solution: source text that defines ``name``: what the notebook folds.
+        stub: source text that defines ``name``: what the learner starts from.
+        solution: likewise, what the notebook folds.
         right: other sources that are right, written differently.
-        wrong: sources that the check must reject, the stub first.
     """
 
     title: str
@@ -89,9 +89,9 @@ class Exercise:
     name: str
     check: Callable[[Any], Verdict]
     hints: Sequence[str]
+    stub: str
     solution: str
     right: Sequence[str]
-    wrong: Sequence[str]
 
     def __post_init__(self) -> None:
         what = f"exercise {self.title!r}"
@@ -102,14 +102,8 @@ class Exercise:
             raise UsageError(f"{what}: minutes is {self.minutes}; give 1 or more")
         _count(f"{what}: hints", self.hints, 3, exactly=True)
         _count(f"{what}: right sources besides the solution", self.right, 1)
-        _count(f"{what}: wrong sources, the stub first", self.wrong, 3)
-        for source in (self.solution, *self.right, *self.wrong):
+        for source in (self.stub, self.solution, *self.right):
             _defines(what, source, self.name)
-
-    @property
-    def stub(self) -> str:
-        """The source that the learner starts from."""
-        return self.wrong[0]
 
 
 @dataclass(frozen=True, slots=True)

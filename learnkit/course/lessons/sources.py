@@ -1,7 +1,7 @@
-"""The sources of an exercise: stub and solution are in the notebook, others are made from them.
+"""The sources of an exercise: its stub and its solution are cells of the notebook.
 
 The cell with the tag ``exercise-1`` is the stub of exercise 1, and the one with ``solution-1``
-folds its solution. A lesson's ``exercises.py`` contains the checks, and refers to these cells.
+folds its solution. A lesson's ``exercises.py`` contains the checks.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,52 +22,15 @@ _FOLDED = re.compile(r"<details>.*?^```python\n(.*?)\n```$.*?</details>", re.DOT
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """The stub or the solution of an exercise, as the notebook has it, with some text replaced.
-
-    Attributes:
-        tag: ``exercise`` for the stub, ``solution``; the notebook's tag adds the number.
-        edits: pairs of old and new text, replaced in this order.
-    """
-
-    tag: str
-    edits: tuple[tuple[str, str], ...] = ()
-
-    def replace(self, old: str, new: str) -> Cell:
-        """Return the same cell with one more text replaced, wherever it occurs."""
-        return replace(self, edits=(*self.edits, (old, new)))
-
-    def source(self, number: int, cells: Mapping[str, str]) -> str:
-        """Return the text, from a notebook's cells."""
-        tag = f"{self.tag}-{number}"
-        if tag not in cells:
-            raise UsageError(f"no cell of the notebook holds code and is tagged {tag}; tag one")
-        text = cells[tag]
-        for old, new in self.edits:
-            if old not in text:
-                raise UsageError(
-                    f"the cell tagged {tag} does not hold {old!r}, which a right or wrong source "
-                    "in exercises.py replaces; change it there too"
-                )
-            text = text.replace(old, new)
-        return text
-
-
-STUB, SOLUTION = Cell("exercise"), Cell("solution")
-
-
-@dataclass(frozen=True, slots=True)
 class Check:
-    """The Python half of an exercise: its check, and sources to test the check with.
+    """The Python half of an exercise: its check, and right answers to test the check with.
 
     Attributes:
-        check, right, wrong: as in :class:`learnkit.course.lessons.Exercise`, but ``wrong`` is
-            without the stub, and a source may be made from the cells, ``STUB`` and ``SOLUTION``.
+        check, right: as in :class:`learnkit.course.lessons.Exercise`.
     """
 
     check: Callable[[Any], Verdict]
-    right: Sequence[str | Cell]
-    wrong: Sequence[str | Cell]
+    right: Sequence[str]
 
 
 def exercise(
@@ -77,18 +40,15 @@ def exercise(
     what = f"exercise {number}, {text.title!r}"
     if text.name not in checks:
         raise UsageError(f"{what}: EXERCISES in exercises.py has no {text.name!r}; add its check")
-    check = checks[text.name]
-
-    def sources(*given: str | Cell) -> list[str]:
-        return [one if isinstance(one, str) else one.source(number, cells) for one in given]
-
     try:
-        solution, *right = sources(SOLUTION, *check.right)
-        wrong = sources(STUB, *check.wrong)
-    except UsageError as error:
-        raise UsageError(f"{what}: {error}") from None
+        stub, solution = (cells[f"{kind}-{number}"] for kind in ("exercise", "solution"))
+    except KeyError as error:
+        raise UsageError(
+            f"{what}: no cell of the notebook holds code and is tagged {error.args[0]}; tag one"
+        ) from None
+    own = checks[text.name]
     return Exercise(
-        text.title, text.minutes, text.name, check.check, text.hints, solution, right, wrong
+        text.title, text.minutes, text.name, own.check, text.hints, stub, solution, own.right
     )
 
 

@@ -1,9 +1,8 @@
 """The HTML edition: the course as pages to read, with working sliders, without Python.
 
 Every notebook is run as CI runs it, and its views are kept as tapes that a script in the page
-plays. Instead, the runs of ``pytest --nbval`` with ``LEARNKIT_EXECUTED=<folder>`` can be used.
-A page contains everything that it shows, and the links between pages are relative, so the folder
-works on a disk and on any web server.
+plays. A page contains everything that it shows, and the links between pages are relative, so the
+folder works on a disk and on any web server.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
 from string import Template
-from typing import Any
 
 from learnkit.course import files as course_files
 from learnkit.course.display.card import inline
@@ -22,16 +20,13 @@ from learnkit.course.display.course_map import as_html
 from learnkit.course.lessons import load
 from learnkit.course.progress import lesson_progress
 from learnkit.course.publish import repository
-from learnkit.course.publish.execute import execute, normalise
-from learnkit.errors import UsageError, lab_extra
+from learnkit.course.publish.execute import execute
+from learnkit.errors import lab_extra
 from learnkit.events.text import clean
 from learnkit.runtime import atomic_write
 from learnkit.views.drawing.display import NARROW
 from learnkit.views.drawing.text import esc
 from learnkit.widget import frozen
-
-with lab_extra():
-    import nbformat
 
 _HERE = Path(__file__).parent
 #: A pattern for a notebook's links, and the link in the edition.
@@ -43,16 +38,13 @@ _LINKS = (
 )
 
 
-def build(
-    course: Path, target: Path, lessons: Sequence[str] = (), executed: Path | None = None
-) -> Iterator[str]:
+def build(course: Path, target: Path, lessons: Sequence[str] = ()) -> Iterator[str]:
     """Write the edition."""
     every = course_files.lessons(course)
     chosen = [path for path in every if not lessons or path.stem[:3] in lessons]
-    runs = [None if executed is None else executed / path.name for path in chosen]
     target.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(max_workers=2) as pool:
-        for path, body in zip(chosen, pool.map(lesson, chosen, runs), strict=True):
+        for path, body in zip(chosen, pool.map(lesson, chosen), strict=True):
             place = every.index(path)
             around = [every[at] if 0 <= at < len(every) else None for at in (place - 1, place + 1)]
             yield _written(target / f"{path.stem}.html", _page(_title(path), body, *around))
@@ -61,28 +53,15 @@ def build(
     yield _written(target / "glossary.html", _page("Glossary", _markdown(glossary)))
 
 
-def lesson(path: Path, executed: Path | None = None) -> str:
-    """Return a notebook as HTML with tapes."""
+def lesson(path: Path) -> str:
+    """Run a notebook, and return it as HTML with tapes."""
     with lab_extra():
         from nbconvert import HTMLExporter
 
-    if executed is None:
-        book = execute(path, {"LEARNKIT_TAPES": "1"})
-    else:
-        book = _earlier_run(path, executed)
+    book = execute(path, {"LEARNKIT_TAPES": "1"})
     exporter = HTMLExporter(template_name="basic", embed_images=False)
     body, _ = exporter.from_notebook_node(book)
     return _linked(clean(body))  # also what a cell has printed
-
-
-def _earlier_run(path: Path, executed: Path) -> Any:
-    """An earlier run, normalised."""
-    if not executed.is_file():
-        raise UsageError(f"there is no {executed}; run pytest --nbval with LEARNKIT_EXECUTED")
-    original, book = (nbformat.read(one, as_version=4) for one in (path, executed))
-    if [cell.source for cell in original.cells] != [cell.source for cell in book.cells]:
-        raise UsageError(f"{executed} has other cells than {path}; run pytest --nbval again")
-    return normalise(book)
 
 
 def _index(every: Sequence[Path]) -> str:

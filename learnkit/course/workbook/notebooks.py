@@ -5,8 +5,7 @@ because they would answer every prediction before the learner has read it.
 
 A copy that the learner has not edited follows the course. An edited copy is never overwritten,
 unless the learner asks for it. Only a change of the cells' sources counts as an edit, because
-running a cell changes the file too. In edited copies, imports of modules that have moved are
-updated, and the earlier file is kept beside the new one.
+running a cell changes the file too.
 """
 
 from __future__ import annotations
@@ -117,11 +116,9 @@ def _read(state_file: Path) -> dict[str, list[str]]:
         return {}
     if not isinstance(remembered, dict):
         return {}
-    # Earlier versions wrote one digest, of the whole file.
-    both = {name: [one] if isinstance(one, str) else one for name, one in remembered.items()}
     return {
         name: one
-        for name, one in both.items()
+        for name, one in remembered.items()
         if isinstance(one, list) and all(isinstance(digest, str) for digest in one)
     }
 

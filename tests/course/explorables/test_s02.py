@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 
@@ -25,11 +24,10 @@ from learnkit.course.lessons.s02.explorable import (
     WITH,
     WITHOUT,
     draw,
-    explorable,
     outcomes,
     way,
 )
-from learnkit.views.drawing.display import NARROW, WIDE
+from learnkit.views.drawing.display import WIDE
 
 FILES = [SECRET, *(f"{ROOT}/{name}" for name in INSIDE if not name.endswith("/"))]
 
@@ -110,18 +108,3 @@ def test_the_finding_and_the_arrows_say_who_gets_there(path: str, tools: str) ->
     assert marked == {f"bar {one}" for one in (led.end, led.link) if one}
     for said in (ROOT, "/workspace", *LINKS.values(), "in no sandbox"):
         assert said in answer.assumes
-
-
-@pytest.mark.parametrize("width", [WIDE, 560, NARROW])
-def test_nothing_is_cut_or_outside_and_the_height_stays(width: float) -> None:
-    canvases = [draw(width, path, tools).canvas for path in PATHS for tools in (WITH, WITHOUT)]
-    assert len({canvas.height for canvas in canvases}) == 1
-    for canvas in canvases:
-        for shape in canvas.shapes:
-            assert shape.x + shape.width <= width
-            assert shape.y + shape.height <= canvas.height
-            assert not any("…" in line for line in shape.lines), shape.lines
-
-
-def test_the_tape_is_small() -> None:
-    assert len(json.dumps(explorable().tape(), ensure_ascii=False).encode()) < 150_000

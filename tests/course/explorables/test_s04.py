@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -109,24 +108,3 @@ def test_every_bar_is_on_one_scale(width: float, way: str) -> None:
             assert {bar.style for bar in bars} == {
                 "" if (name == "alone") == (way == "alone") else "p"
             }
-        for shape in canvas.shapes:
-            assert 0 <= shape.x + (shape.width if shape.kind == "bar" else 0) <= width
-
-
-def test_every_number_that_it_rests_on_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    printed = explorable.draw(WIDE, 1, "alone").assumes
-    names = [
-        name
-        for name, value in vars(explorable).items()
-        if name.isupper() and isinstance(value, int | float) and not name.startswith("_")
-    ]
-    assert len(names) >= 9
-    for name in set(names) - {"LEFT"}:
-        with monkeypatch.context() as patch:
-            patch.setattr(explorable, name, 77)
-            assert explorable._assumes() != printed, name
-
-
-def test_a_page_without_a_kernel_carries_all_answers() -> None:
-    tape = json.dumps(explorable.explorable().tape(), ensure_ascii=False, separators=(",", ":"))
-    assert len(tape.encode()) < 150_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,6 @@ from learnkit.course.lessons.s07.explorable import (
     Disk,
     disk,
     draw,
-    explorable,
     found,
     moments,
     texts,
@@ -82,17 +80,12 @@ def test_in_place_every_moment_of_the_write_is_torn_and_beside_none_is() -> None
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_the_kill_moves_along_and_everything_stays_inside(width: float) -> None:
+def test_the_kill_moves_along(width: float) -> None:
     for way in (NAIVE, ATOMIC):
         canvases = [draw(width, moment, way).canvas for moment in moments()]
         places = [canvas["kill"].x for canvas in canvases]
         assert places == sorted(places)
         assert len(set(places)) == len(places)
-        assert len({canvas.height for canvas in canvases}) == 1
-        for canvas in canvases:
-            for shape in canvas.shapes:
-                assert shape.x + shape.width <= width
-                assert not any("…" in line for line in shape.lines), shape.lines
 
 
 def test_the_finding_says_what_the_next_process_finds() -> None:
@@ -103,7 +96,3 @@ def test_the_finding_says_what_the_next_process_finds() -> None:
             assert ("torn" in answer.finding) == torn
             assert (answer.canvas["reads"].mark == "failed") == torn
             assert f"{SIZE} bytes" in answer.assumes
-
-
-def test_the_tape_is_small() -> None:
-    assert len(json.dumps(explorable().tape(), ensure_ascii=False).encode()) < 150_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 
@@ -20,12 +19,11 @@ from learnkit.course.lessons.s12.explorable import (
     WHOLE,
     draw,
     edited,
-    explorable,
     in_one_folder,
     with_worktrees,
 )
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
-from learnkit.views.drawing.display import NARROW, WIDE
+from learnkit.views.drawing.display import WIDE
 
 NAME = "settings.py"
 PLACES = range(len(FILE))
@@ -133,18 +131,3 @@ def test_what_the_picture_rests_on_is_printed(monkeypatch: pytest.MonkeyPatch) -
     assert f"line {ALICE + 1}" in before
     monkeypatch.setattr("learnkit.course.lessons.s12.explorable.ALICE", 2)
     assert draw(WIDE, 0, WHOLE).assumes == before.replace("line 4", "line 3")
-
-
-@pytest.mark.parametrize("width", [WIDE, 560, NARROW])
-def test_nothing_is_cut_or_outside_and_the_height_stays(width: float) -> None:
-    canvases = [draw(width, place, way).canvas for place in PLACES for way in (WHOLE, TYPED)]
-    assert len({canvas.height for canvas in canvases}) == 1
-    for canvas in canvases:
-        for shape in canvas.shapes:
-            assert shape.x + shape.width <= width
-            assert shape.y + shape.height <= canvas.height
-            assert not any("…" in line for line in shape.lines), shape.lines
-
-
-def test_the_tape_is_small() -> None:
-    assert len(json.dumps(explorable().tape(), ensure_ascii=False).encode()) < 150_000

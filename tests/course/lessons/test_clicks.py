@@ -5,13 +5,11 @@ from __future__ import annotations
 import shutil
 from typing import Any
 
-import nbformat
-from project import ROOT
+from cells import code
 
 
 def test_a_click_completes_a_task_though_the_lab_is_closed() -> None:
-    book = nbformat.read(ROOT / "notebooks" / "s07_tasks.ipynb", as_version=4)
-    sources = [cell.source for cell in book.cells if cell.cell_type == "code"]
+    sources = code("s07")
     made, drawn = (
         next(number for number, source in enumerate(sources) if text in source)
         for text in ("diamond = ", "on_intent=clicks(diamond")

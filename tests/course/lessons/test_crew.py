@@ -9,9 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
-from project import ROOT
+from cells import cell
 
 import learnkit as lk
 from learnkit.course.lessons.s07.processes import in_process
@@ -57,13 +56,6 @@ def test_what_is_left_is_named_with_those_who_could_have_taken_it(
     assert crew.left_over(events) == says
 
 
-def cell_with(text: str) -> str:
-    """The one code cell of the notebook that has this text."""
-    cells = nbformat.read(ROOT / "notebooks" / "s11_autonomy.ipynb", as_version=4).cells
-    (source,) = [c.source for c in cells if c.cell_type == "code" and text in c.source]
-    return str(source)
-
-
 #: A module of its own, because two processes import it.
 NAIVE = """
 import json
@@ -100,11 +92,11 @@ def test_the_lesson_s_own_lock_repairs_its_own_board(tmp_path: Path, repaired: b
     """Both classes are in cells; without the line with flock, two are at work again."""
     names: dict[str, Any] = {"__name__": "__main__"}
     for number, name in enumerate(("class Board:", "class Locked(Board):")):
-        cell, source = tmp_path / f"cell_{number}.py", cell_with(name)
+        path, source = tmp_path / f"cell_{number}.py", cell("s11", name)
         if not repaired:
             source = "\n".join(line for line in source.splitlines() if "LOCK_EX" not in line)
-        cell.write_text(source)
-        exec(compile(source, str(cell), "exec"), names)
+        path.write_text(source)
+        exec(compile(source, str(path), "exec"), names)
     folder = tmp_path / "board"
     folder.mkdir()
     began, errors = crew.claim_at_once(names["Locked"], folder)
@@ -125,7 +117,7 @@ def test_a_refused_claim_makes_the_lesson_s_find_look_at_the_next_task(tmp_path:
     for subject in ("parse", "emit"):
         board.create(subject)
     names: dict[str, Any] = {"lk": lk, "suits": lambda task, role: True}
-    exec(cell_with("def find(agent"), names)
+    exec(cell("s11", "def find(agent"), names)
     text = None
     with contextlib.suppress(lk.ToolError):  # it would end the learner's thread
         text = names["find"](lk.Agent(lk.scripted([]), [], name="alice"), board, "coder")

@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-import nbformat
 import pytest
-from project import ROOT
+from cells import cell, folded
 
 import learnkit as lk
 from learnkit.course.lessons.s03.dropped_items import leave_out
 
-CELLS = nbformat.read(ROOT / "notebooks" / "s03_todo.ipynb", as_version=4).cells
-
-
-def cell(start: str) -> str:
-    """The text of the code cell in which a line starts so."""
-    (found,) = (
-        c.source for c in CELLS if c.cell_type == "code" and f"\n{start}" in f"\n{c.source}"
-    )
-    return str(found)
-
-
-def repair() -> str:
-    """The folded solution."""
-    folds = (re.search(r"<details>.*?```python\n(class Kept.*?)```", c.source, re.S) for c in CELLS)
-    (found,) = (fold[1] for fold in folds if fold)
-    return str(found)
+REPAIR = folded("s03", "class Kept")
 
 
 def verdict(source: str) -> str:
     """What the lesson says to a list."""
     names: dict[str, Any] = {"lk": lk}
     for one in ("MARKS =", "def checked(", "class Plan(", "class MyTodo("):
-        exec(compile(cell(one), "<cell>", "exec"), names)
+        exec(compile(cell("s03", one), "<cell>", "exec"), names)
     exec(compile(source, "<Kept>", "exec"), names)
     return leave_out(names["Kept"])
 
 
 def test_the_repair_passes_and_the_stub_does_not() -> None:
-    assert verdict(repair()).startswith("✓ It rejected each update that left out an open item")
-    assert verdict(cell("class Kept(")) == "✗ It accepted an update that left out two open items."
+    assert verdict(REPAIR).startswith("✓ It rejected each update that left out an open item")
+    assert (
+        verdict(cell("s03", "class Kept("))
+        == "✗ It accepted an update that left out two open items."
+    )
 
 
 IDS = 'if one["id"] not in given]'
@@ -71,26 +57,23 @@ IDS = 'if one["id"] not in given]'
     ],
 )
 def test_a_mistake_is_named(was: str, now: str, says: str) -> None:
-    source = repair()
-    assert was in source
-    source = source.replace(was, now)
+    assert was in REPAIR
+    source = REPAIR.replace(was, now)
     if "text" in now:
         source = source.replace('one["id"] not in', 'one["text"] not in')
     assert verdict(source).startswith(f"✗ {says}")
 
 
 def test_an_error_that_is_only_a_text_is_none() -> None:
-    source = repair()
-    told = source.replace("raise lk.ToolError", "return str")
-    assert told != source
+    told = REPAIR.replace("raise lk.ToolError", "return str")
+    assert told != REPAIR
     assert verdict(told) == (
         "✗ It refused an update that left out two open items, but raised no lk.ToolError."
     )
 
 
 def test_a_list_that_changes_before_it_is_rejected_is_found() -> None:
-    source = repair()
-    moved = source.replace(
+    moved = REPAIR.replace(
         "        given =", "        before, self.items = self.items, items\n        given ="
     )
     moved = moved.replace("for one in self.items if", "for one in before if")

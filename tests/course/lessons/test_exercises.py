@@ -1,7 +1,7 @@
 """What an exercise's check says to right and wrong answers, sentence by sentence.
 
-``answers/`` holds the wrong ones. Most are the solution, or another answer of the lesson's module,
-with one line changed: ``was`` and ``now``; ``says`` is what a learner reads who wrote this.
+``answers/`` holds the wrong ones. Most are the stub, or the solution or another right answer with
+one line changed: ``was`` and ``now``; ``says`` is what a learner reads who wrote this.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def written(exercise: Exercise, row: dict[str, str]) -> str:
     if "source" in row:
         return row["source"]
     kind, _, number = row["of"].partition(" ")
-    source = exercise.solution if kind == "solution" else getattr(exercise, kind)[int(number)]
+    source = str(exercise.right[int(number)] if number else getattr(exercise, kind))
     if "was" not in row:
-        return str(source)
+        return source
     lines = source.split("\n")
     (place,) = [at for at, line in enumerate(lines) if line.strip() == row["was"]]
     lines[place] = lines[place].replace(row["was"], row["now"])
@@ -66,6 +66,7 @@ def written(exercise: Exercise, row: dict[str, str]) -> str:
 def test_every_lesson_has_answers_to_each_of_its_exercises() -> None:
     assert [path.stem for path in sorted(ANSWERS.glob("*"))] == [f"s{n:02}" for n in range(1, 13)]
     assert WRONG.keys() == EXERCISES.keys()
+    assert all("stub" in [row.get("of") for row in rows] for rows in WRONG.values())
 
 
 @pytest.mark.parametrize("name", NAMES)

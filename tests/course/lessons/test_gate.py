@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import nbformat
 import pytest
-from project import ROOT
+from cells import cells, code
 
 import learnkit as lk
-
-NOTEBOOK = ROOT / "notebooks" / "s10_protocols.ipynb"
-CELLS = [
-    cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells if cell.cell_type == "code"
-]
 
 
 def ran(begin: str, names: dict[str, Any], old: str = "", new: str = "") -> None:
     """Run the one cell that begins like this, perhaps with a change that the lesson suggests."""
-    (source,) = [one for one in CELLS if one.startswith(begin)]
+    (source,) = [one for one in code("s10") if one.startswith(begin)]
     assert old in source
     exec(compile(source.replace(old, new, 1), begin, "exec"), names)
 
@@ -79,7 +73,7 @@ def test_the_old_approval_opens_the_gate_until_it_is_repaired(names: dict[str, A
     with pytest.raises(AssertionError, match="rm -r stations` ran, too"):
         ran("FIRST = 0", names)
     ran("FIRST = 0", names, "0", "len(strict.requests)")
-    text = "\n".join(c.source for c in nbformat.read(NOTEBOOK, as_version=4).cells)
+    text = "\n".join(c.source for c in cells("s10"))
     assert "replace `0` with `len(strict.requests)`" in text
 
 

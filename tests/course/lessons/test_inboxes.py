@@ -3,40 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
-from project import ROOT
+from cells import cell, folded
 
 from learnkit.course.games.races.schedules import run, shrink
 from learnkit.course.lessons.s07.processes import in_process
 from learnkit.course.lessons.s09.inbox_trials import write_while_it_reads
 from learnkit.errors import UsageError
 
-CELLS = nbformat.read(ROOT / "notebooks" / "s09_teams.ipynb", as_version=4).cells
+REPAIR, CURSOR, STUB = (
+    folded("s09", "class MyInbox"),
+    cell("s09", "class CursorInbox("),
+    cell("s09", "class MyInbox("),
+)
 ALL = "['first message', 'second message', 'third message']"
 #: A cursor that counts again after the pause: it passes what came in between.
 CARELESS = ("str(len(lines))", "str(len(self.file.read_text().splitlines()))")
-
-
-def cell(start: str) -> str:
-    """The text of the code cell in which a line starts so."""
-    (found,) = (
-        c.source for c in CELLS if c.cell_type == "code" and f"\n{start}" in f"\n{c.source}"
-    )
-    return str(found)
-
-
-def repair() -> str:
-    """The folded solution."""
-    folds = (
-        re.search(r"<details>.*?```python\n(class MyInbox.*?)```", c.source, re.S) for c in CELLS
-    )
-    (found,) = (fold[1] for fold in folds if fold)
-    return str(found)
 
 
 def made(folder: Path, *sources: str) -> Any:
@@ -51,10 +36,10 @@ def made(folder: Path, *sources: str) -> Any:
 
 @pytest.fixture
 def naive() -> str:
-    return cell("class Inbox:")
+    return cell("s09", "class Inbox:")
 
 
-@pytest.mark.parametrize("source", [repair(), cell("class CursorInbox(")], ids=["fold", "cursor"])
+@pytest.mark.parametrize("source", [REPAIR, CURSOR], ids=["fold", "cursor"])
 def test_a_repaired_inbox_passes_both_trials(tmp_path: Path, naive: str, source: str) -> None:
     inbox = made(tmp_path, naive, source)
     assert write_while_it_reads(inbox, tmp_path / "inbox") == ALL
@@ -62,20 +47,20 @@ def test_a_repaired_inbox_passes_both_trials(tmp_path: Path, naive: str, source:
 
 
 def test_the_stub_fails_both_trials(tmp_path: Path, naive: str) -> None:
-    inbox = made(tmp_path, naive, cell("class MyInbox("))
+    inbox = made(tmp_path, naive, STUB)
     assert write_while_it_reads(inbox, tmp_path / "inbox") == "['first message', 'third message']"
     assert any(run(inbox, seed).lost for seed in range(25))
 
 
 def test_a_drain_that_does_not_pause_proves_nothing(tmp_path: Path, naive: str) -> None:
-    inbox = made(tmp_path, naive, cell("class MyInbox(").replace("self.pause()", "pass"))
+    inbox = made(tmp_path, naive, STUB.replace("self.pause()", "pass"))
     got = ""
     with contextlib.suppress(UsageError):
         got = write_while_it_reads(inbox, tmp_path / "inbox")
     assert got == "nothing is shown: drain() did not call self.pause() between its two steps"
 
 
-@pytest.mark.parametrize("source", [repair(), cell("class CursorInbox(")], ids=["fold", "cursor"])
+@pytest.mark.parametrize("source", [REPAIR, CURSOR], ids=["fold", "cursor"])
 def test_a_kill_while_the_cursor_is_written_leaves_the_old_one(
     tmp_path: Path, naive: str, source: str
 ) -> None:
@@ -90,8 +75,8 @@ def test_a_kill_while_the_cursor_is_written_leaves_the_old_one(
 
 def test_a_cursor_that_counts_only_the_new_lines_is_found(tmp_path: Path, naive: str) -> None:
     """It is right once, so that only what comes twice at the end gives it away."""
-    wrong = (
-        repair().replace(".splitlines()", ".splitlines()[done:]").replace("lines[done:]]", "lines]")
+    wrong = REPAIR.replace(".splitlines()", ".splitlines()[done:]").replace(
+        "lines[done:]]", "lines]"
     )
     assert "splitlines()[done:]" in wrong
     inbox = made(tmp_path, naive, wrong)
@@ -101,7 +86,7 @@ def test_a_cursor_that_counts_only_the_new_lines_is_found(tmp_path: Path, naive:
 
 
 def test_a_cursor_that_runs_ahead_is_found(tmp_path: Path, naive: str) -> None:
-    wrong = repair().replace("str(len(lines))", "str(done + len(lines))")
+    wrong = REPAIR.replace("str(len(lines))", "str(done + len(lines))")
     got = write_while_it_reads(made(tmp_path, naive, wrong), tmp_path / "inbox")
     assert got == "['first message', 'second message']"
 
@@ -109,9 +94,8 @@ def test_a_cursor_that_runs_ahead_is_found(tmp_path: Path, naive: str) -> None:
 def test_a_cursor_that_passes_what_it_has_not_read_is_found_and_shrinks(
     tmp_path: Path, naive: str
 ) -> None:
-    source = repair()
-    assert CARELESS[0] in source
-    inbox = made(tmp_path, naive, source.replace(*CARELESS))
+    assert CARELESS[0] in REPAIR
+    inbox = made(tmp_path, naive, REPAIR.replace(*CARELESS))
     assert write_while_it_reads(inbox, tmp_path / "inbox") == "['first message', 'third message']"
     lost = next(one for one in (run(inbox, seed) for seed in range(25)) if one.lost)
     small = shrink(inbox, lost)
@@ -121,10 +105,9 @@ def test_a_cursor_that_passes_what_it_has_not_read_is_found_and_shrinks(
 def test_a_cursor_that_never_moves_is_found_because_messages_are_read_twice(
     tmp_path: Path, naive: str
 ) -> None:
-    source = repair()
     moves = "part.replace(cursor)"
-    assert moves in source
-    inbox = made(tmp_path, naive, source.replace(moves, "pass"))
+    assert moves in REPAIR
+    inbox = made(tmp_path, naive, REPAIR.replace(moves, "pass"))
     ran = [run(inbox, seed) for seed in range(5)]
     assert all(one.repeated and not one.lost for one in ran)
     assert len(shrink(inbox, ran[0]).steps) == 3
@@ -133,7 +116,7 @@ def test_a_cursor_that_never_moves_is_found_because_messages_are_read_twice(
 def test_a_reader_killed_before_it_commits_leaves_the_message_to_the_next_one(
     tmp_path: Path, naive: str
 ) -> None:
-    inbox = made(tmp_path, naive, cell("class CursorInbox("))
+    inbox = made(tmp_path, naive, CURSOR)
     folder = tmp_path / "inbox"
     inbox(folder).send("one")
     assert in_process(inbox, folder, "import os; board.take(); os.kill(os.getpid(), 9)")

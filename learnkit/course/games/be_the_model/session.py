@@ -91,7 +91,6 @@ class Session:
         agent_factory: Factory,
         prompt: str,
         *,
-        lane: str,
         others: Policy | None,
         after: Fork | None = None,
         asked: int = 0,
@@ -115,7 +114,7 @@ class Session:
         self._clock = clock = SystemClock()
         self._back = clock.signal("the reply is taken back")
         self._idle = clock.signal("the session waits for the learner")
-        self._human = Human(clock, lane=lane, others=others, asked=self._asked)
+        self._human = Human(clock, others=others, asked=self._asked)
         source = after.at_once(self._human) if after else self._human
         self.agent = agent_factory(from_source(source, clock, "human"), EventLog())
         self._careless = Careless()

@@ -1,4 +1,4 @@
-"""What a night looks like: as a card in a notebook, and as a page to share."""
+"""What a night looks like as a card in a notebook."""
 
 from __future__ import annotations
 
@@ -43,21 +43,6 @@ def night_card(night: Night) -> Card:
     return Card(f"{said}{_hours(night)}<p>{esc(HONEST)}</p>", night.finding)
 
 
-def page(night: Night) -> str:
-    """Return a night as an HTML page that needs nothing else."""
-    chosen = ", ".join(one for one in PARTS if night.harness.has(one)) or "the bare loop"
-    own = ", ".join(sorted(night.harness.own)) or "none"
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width">'
-        f"<title>The night of 14 July: {night.survived} of {len(FAULTS)}</title>"
-        f"<style>{_STYLE}</style><main><h1>The night of 14 July</h1>"
-        f"<p class=score>{night.survived} of {len(FAULTS)}</p><p>{esc(night.finding)}</p>"
-        f"<p>Parts: {esc(chosen)}. My own classes: {esc(own)}.</p>{_hours(night)}"
-        f"<p>{esc(HONEST)}</p></main></html>"
-    )
-
-
 def _hours(night: Night) -> str:
     """What is left of the budget, and the hours as a table that a phone shows as blocks."""
     rows = [
@@ -80,11 +65,4 @@ _NARROW = (
     ".lk-night thead{display:none}.lk-night tr{display:block;padding:.6rem 0}"
     ".lk-night td{display:block;border:0;padding:.1rem 0;text-align:left!important;"
     "max-width:none!important;white-space:normal}.lk-night td:last-child{display:none}}"
-)
-_STYLE = (
-    ":root{color-scheme:light dark}body{margin:0;font:16px/1.5 system-ui,sans-serif}"
-    "main{max-width:60rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse}"
-    ".score{font-size:4rem;font-weight:700;line-height:1;margin:.5rem 0}"
-    "td,th{padding:.35rem .7rem;text-align:left;vertical-align:top;"
-    "border-bottom:1px solid color-mix(in srgb,currentColor 25%,transparent)}"
 )

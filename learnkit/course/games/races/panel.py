@@ -38,16 +38,9 @@ class RaceFinder:
     """
 
     def __init__(
-        self,
-        make: Make,
-        seeds: Iterable[int] = range(100),
-        *,
-        writers: int = 3,
-        each: int = 2,
-        before: Make | None = None,
+        self, make: Make, seeds: Iterable[int] = range(100), *, before: Make | None = None
     ) -> None:
-        self.make, self.seeds, self._crew = make, tuple(dict.fromkeys(seeds)), (writers, each)
-        self.before = before
+        self.make, self.seeds, self.before = make, tuple(dict.fromkeys(seeds)), before
         if not self.seeds:
             raise UsageError("there are no seeds to try; give some, such as range(100)")
         self.tried: dict[int, Schedule] = {}
@@ -134,7 +127,7 @@ class RaceFinder:
         self._shown, self._seed, self._said = None, self.seeds[0], ""
         if self.before is None:
             return
-        before = {seed: schedules.run(self.before, seed, *self._crew) for seed in self.seeds}
+        before = {seed: schedules.run(self.before, seed) for seed in self.seeds}
         failed = [seed for seed, one in before.items() if one.fails]
         old, now = _name(self.before, "the inbox before"), _name(self.make, "this one")
         results = _result(before.values()), _result(map(self._run, self.seeds))
@@ -155,7 +148,7 @@ class RaceFinder:
 
     def _run(self, seed: int) -> Schedule:
         if seed not in self.tried:
-            self.tried[seed] = schedules.run(self.make, seed, *self._crew)
+            self.tried[seed] = schedules.run(self.make, seed)
         return self.tried[seed]
 
     def _show(self, schedule: Schedule, text: str) -> Schedule:

@@ -1,4 +1,4 @@
-"""Lesson 1's exercises: their checks, and right and wrong sources to test them with."""
+"""Lesson 1's exercises: their checks, and right answers to test them with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import learnkit as lk
 from learnkit.course.lessons import EXAMPLE, Verdict
-from learnkit.course.lessons.sources import SOLUTION, STUB, Check
+from learnkit.course.lessons.sources import Check
 from learnkit.events.text import count
 
 #: The tool that the checks offer; what it does is up to the check.
@@ -75,12 +75,27 @@ def check_bounded_loop(loop: Any) -> Verdict:
     return None
 
 
-BOUNDED_COUNTING = STUB.replace(
-    "    while True:",
-    "    turns = 0\n    while True:\n        if turns == max_turns:\n"
-    '            return "turn_limit"\n'
-    "        turns += 1",
-)
+BOUNDED_COUNTING = """
+def bounded_loop(client, tools, messages, run, max_turns):
+    turns = 0
+    while True:
+        if turns == max_turns:
+            return "turn_limit"
+        turns += 1
+        reply = client.messages.create(
+            model=client.model, max_tokens=16_000, tools=tools, messages=messages
+        )
+        content = [block.to_dict() for block in reply.content]
+        messages.append({"role": "assistant", "content": content})
+        calls = [block for block in content if block["type"] == "tool_use"]
+        if not calls:
+            return reply.stop_reason
+        messages.append({"role": "user", "content": [answered(call, run) for call in calls]})
+
+
+def answered(call, run):
+    return {"type": "tool_result", "tool_use_id": call["id"], "content": run(call)}
+""".strip()
 
 
 BOUNDED_RECURSIVE = """
@@ -257,32 +272,7 @@ replies = [lk.use("bash", command=f"python - <<'END'\\n{CODE}END"), lk.say("Done
 
 
 EXERCISES = {
-    "bounded_loop": Check(
-        check_bounded_loop,
-        right=[BOUNDED_COUNTING, BOUNDED_RECURSIVE],
-        wrong=[
-            SOLUTION.replace("range(max_turns)", "range(max_turns + 1)"),
-            SOLUTION.replace('return "turn_limit"', "return None"),
-        ],
-    ),
-    "answer_all": Check(
-        check_answer_all,
-        right=[ANSWER_SPLIT],
-        wrong=[
-            "def answer_all(calls, run):\n"
-            '    return [{"type": "tool_result", "tool_use_id": call["id"],\n'
-            '             "content": run(call)} for call in calls]',
-            SOLUTION.replace(', "is_error": True', ""),
-            SOLUTION.replace("for call in calls", "for call in reversed(calls)"),
-        ],
-    ),
-    "replies": Check(
-        check_replies,
-        right=[REPLIES_PYTHON, REPLIES_SEPARATE],
-        wrong=[
-            'import learnkit as lk\n\nreplies = [\n    lk.use("bash", command="echo cairo > '
-            'hottest.txt"),\n    lk.say("Done."),\n]',
-            SOLUTION.replace("sort -t: -k2 -rn", "sort -t: -k2 -n"),
-        ],
-    ),
+    "bounded_loop": Check(check_bounded_loop, [BOUNDED_COUNTING, BOUNDED_RECURSIVE]),
+    "answer_all": Check(check_answer_all, [ANSWER_SPLIT]),
+    "replies": Check(check_replies, [REPLIES_PYTHON, REPLIES_SEPARATE]),
 }

@@ -16,9 +16,9 @@ from typing import Any
 
 import learnkit as lk
 from learnkit.course.lessons import Game
-from learnkit.course.lessons.s04.messages import results_of, text_of
+from learnkit.course.lessons.s04.messages import results_of
 from learnkit.events.log import Event
-from learnkit.events.text import count
+from learnkit.events.text import content_text, count
 
 STATIONS = ("beijing", "cairo", "oslo")
 #: What the parent knows, and no child: its request, its system prompt, and a file that this names.
@@ -68,7 +68,7 @@ class Told:
 def child(request: dict[str, Any]) -> lk.Reply:
     """Answer a request of the child: read what the prompt names, then calculate."""
     messages = request["messages"]
-    prompt, texts = text_of(messages[0]["content"]), results_of(messages)
+    prompt, texts = content_text(messages[0]["content"]), results_of(messages)
     station = next((one for one in STATIONS if one in prompt.lower()), STATIONS[0])
     wanted = ["docs/rules.md"] if _FILE.search(prompt) else []
     wanted.append(f"stations/{station}.csv")
@@ -121,9 +121,9 @@ def told(events: Iterable[Event]) -> Iterator[Told]:
             heard.setdefault(event.lane, []).append(event.data["message"])
     for messages in heard.values():
         last = messages[-1]
-        report = text_of(last["content"]) if last["role"] == "assistant" else ""
+        report = content_text(last["content"]) if last["role"] == "assistant" else ""
         # A report is the last text; the file with the readings tells a child no rule.
-        known = "\n".join([text_of(messages[0]["content"]), *results_of(messages)[:-1]])
+        known = "\n".join([content_text(messages[0]["content"]), *results_of(messages)[:-1]])
         yield Told({fact: bool(words.search(known)) for fact, words in FACTS.items()}, report)
 
 

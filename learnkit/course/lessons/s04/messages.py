@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-
-def text_of(content: Any) -> str:
-    """Return the text of a message or of a result."""
-    if isinstance(content, str):
-        return content
-    return "\n".join(block["text"] for block in content if block["type"] == "text")
+from learnkit.events.text import blocks_of, content_text
 
 
 def results_of(messages: Iterable[Any]) -> list[str]:
     """Return the texts of all tool results, in order."""
-    blocks = [b for m in messages if not isinstance(m["content"], str) for b in m["content"]]
-    return [text_of(block["content"]) for block in blocks if block["type"] == "tool_result"]
+    blocks = [block for message in messages for block in blocks_of(message["content"])]
+    return [content_text(block["content"]) for block in blocks if block["type"] == "tool_result"]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import learnkit as lk
 from learnkit.events.log import Event
+from learnkit.events.text import content_text
 
 #: The lines of ``Subagents.task`` that are the lesson's own ``task``, by a part of each.
 IN_TASK = (
@@ -49,5 +50,4 @@ def four_readers() -> dict[str, list[lk.Reply]]:
 def first_message(events: Iterable[Event], lane: str) -> str:
     """Return the text that an agent started from."""
     added = (e.data["message"] for e in events if e.type == "message.added" and e.lane == lane)
-    content = next(added)["content"]
-    return content if isinstance(content, str) else "".join(block["text"] for block in content)
+    return content_text(next(added)["content"])

@@ -17,10 +17,11 @@ import learnkit as lk
 from learnkit.core.usage import sent
 from learnkit.course.lab import Lab
 from learnkit.course.lessons.s04.five_files import FILES, write_files
-from learnkit.course.lessons.s04.messages import results_of, text_of
+from learnkit.course.lessons.s04.messages import results_of
 from learnkit.course.lessons.s04.station_parsers import way as treated
 from learnkit.course.lessons.s04.station_parsers import write_parsers
 from learnkit.errors import UsageError
+from learnkit.events.text import content_text
 
 #: How a task can be done.
 WAYS = ("alone", "series", "parallel")
@@ -216,7 +217,7 @@ def _model(task: Task, way: str) -> Callable[[dict[str, Any]], lk.Reply]:
 
     def answer(request: dict[str, Any]) -> lk.Reply:
         messages = request["messages"]
-        told = text_of(messages[0]["content"])
+        told = content_text(messages[0]["content"])
         if told != task.asked:
             return _worked([one for one in task.parts if told.startswith(one.prompt)], messages)
         if way == "alone":
@@ -229,7 +230,7 @@ def _model(task: Task, way: str) -> Callable[[dict[str, Any]], lk.Reply]:
 def _worked(parts: Sequence[Part], messages: Sequence[Any]) -> lk.Reply:
     """The next reply of an agent that does the work itself."""
     given, turn = len(messages) // 2, 0  # of its replies: how many, and which
-    texts, reports = [text_of(messages[0]["content"])], list[str]()
+    texts, reports = [content_text(messages[0]["content"])], list[str]()
     for part in parts:
         if part.reads:
             if turn == given:

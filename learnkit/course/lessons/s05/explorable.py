@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from learnkit.core.catalog import DEFAULT_MODEL, PRICES
+from learnkit.course.lessons.bills import OUT, READ, WRITE
 from learnkit.course.lessons.plots import LEFT, legend, scale, short
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import Canvas
@@ -25,12 +25,6 @@ FIRST, PRELOADED = 2_241, 5_013
 #: Tokens of a call that loads a skill, and of what comes back; of a call of the work, and of what
 #: comes back; and what the model writes in a turn.
 LOAD, LOADED, CALL, RESULT, WRITTEN = 32, 5_103, 29, 245, 21
-#: What is paid for a token read from the cache, written to it, and written by the model, where a
-#: token of plain input costs 1.
-PRICE = PRICES[DEFAULT_MODEL]
-READ, WRITE, OUT = (
-    kind / PRICE.input for kind in (PRICE.cache_read, PRICE.cache_write, PRICE.output)
-)
 
 
 def requests(used: int, preloaded: int) -> Iterator[tuple[int, int]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from learnkit.core.catalog import DEFAULT_MODEL, PRICES
+from learnkit.course.lessons.bills import OUT, READ, WRITE
 from learnkit.course.lessons.plots import LEFT, legend, scale, short
 from learnkit.events.text import count
 from learnkit.views.drawing import theme
@@ -27,12 +27,6 @@ FREED, KEEP = 350, 3
 WRITTEN, SUMMARY, FIRST = 23, 407, 466
 #: A request for a summary begins with instructions, and each message is so much shorter as text.
 INSTRUCTIONS, AS_TEXT = 150, 20
-#: What is paid for a token read from the cache, written to it, and written by the model, where a
-#: token of plain input costs 1.
-PRICE = PRICES[DEFAULT_MODEL]
-READ, WRITE, OUT = (
-    kind / PRICE.input for kind in (PRICE.cache_read, PRICE.cache_write, PRICE.output)
-)
 #: What can be dragged: the least that a clearing must free, in tokens.
 LEAST = range(0, 6_001, 500)
 

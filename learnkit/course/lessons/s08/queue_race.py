@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, Protocol
 
 PATIENCE = 5.0  # seconds for which a job gets time to put its result
@@ -34,12 +33,7 @@ class NoLock:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         pass
 
 
@@ -55,12 +49,7 @@ class WatchedLock(NoLock):
             self.waiting.set()
             self._lock.acquire()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._lock.release()
 
 

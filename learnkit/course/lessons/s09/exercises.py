@@ -1,4 +1,4 @@
-"""Lesson 9's exercises: their checks, and right and wrong sources to test them with."""
+"""Lesson 9's exercises: their checks, and right answers to test them with."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 
 import learnkit as lk
 from learnkit.course.lessons import Verdict
-from learnkit.course.lessons.sources import SOLUTION, STUB, Check
+from learnkit.course.lessons.sources import Check
+from learnkit.course.lessons.verdicts import is_mechanism
 
 #: Messages that each of two senders sends at the same time: enough for them to overtake each other.
 MANY = 40
@@ -225,7 +226,7 @@ def _went(mechanism: lk.Mechanism, calls: list[tuple[str, str]]) -> list[str]:
 
 def check_polite(Enough: Any) -> Verdict:
     """Check that one run sends at most so many messages to the same teammate."""
-    if not isinstance(Enough, type) or not issubclass(Enough, lk.Mechanism):
+    if not is_mechanism(Enough):
         return "`Enough` must be a class that is an lk.Mechanism"
     bob, carol, lead = (("send_message", name) for name in ("bob", "carol", "lead"))
     for calls, wanted, what in (
@@ -236,21 +237,22 @@ def check_polite(Enough: Any) -> Verdict:
         ([bob] * 4 + [lead], 4, "four messages to bob and one to the lead"),
         ([("look", "bob")] * 6, 6, "six calls of another tool"),
     ):
-        made: Any = Enough
-        went = _went(made(most=3), calls)
+        went = _went(Enough(most=3), calls)
         if len(went) != wanted:
             return f"with most=3 and {what}, {len(went)} calls ran; {wanted} should have run"
-    made = Enough
-    if len(went := _went(made(most=1), [bob, bob])) != 1:
+    if len(went := _went(Enough(most=1), [bob, bob])) != 1:
         return f"with most=1 and two messages to bob, {len(went)} calls ran; 1 should have run"
     return None
 
 
-POLITE_LIST = STUB.replace(
-    "import learnkit as lk", "from collections import Counter\n\nimport learnkit as lk"
-).replace(
-    "        self.most = most",
-    """
+POLITE_LIST = """
+from collections import Counter
+
+import learnkit as lk
+
+
+class Enough(lk.Mechanism):
+    def __init__(self, most=3):
         self.most = most
 
     def refuse(self, agent, call):
@@ -258,38 +260,11 @@ POLITE_LIST = STUB.replace(
         to = Counter(d["input"].get("to") for d in done if d["name"] == "send_message")
         full = call.name == "send_message" and to[call.input.get("to")] > self.most
         return "That was enough." if full else None
-""".strip("\n"),
-)
+""".strip()
 
 
 EXERCISES = {
-    "unread": Check(
-        check_unread,
-        right=[UNREAD_SET],
-        wrong=[
-            SOLUTION.replace('event.type == "mail.read"', "False"),
-            SOLUTION.replace('mail["to"]', 'mail["from"]'),
-        ],
-    ),
-    "Marked": Check(
-        check_mark,
-        right=[MARK_DOCUMENT],
-        wrong=[
-            SOLUTION.replace("if id not in done]", "if len(done) <= id]").replace(
-                'self.marks.open("a")', 'self.marks.open("w")'
-            ),
-            SOLUTION.replace('folder / "read.jsonl"', 'folder / f"read-{id(self)}.jsonl"'),
-        ],
-    ),
-    "Enough": Check(
-        check_polite,
-        right=[POLITE_LIST],
-        wrong=[
-            SOLUTION.replace("> self.most", ">= self.most"),
-            SOLUTION.replace('call.input.get("to")', '"same"'),
-            SOLUTION.replace(
-                '        if call.name != "send_message":\n            return None\n', ""
-            ),
-        ],
-    ),
+    "unread": Check(check_unread, [UNREAD_SET]),
+    "Marked": Check(check_mark, [MARK_DOCUMENT]),
+    "Enough": Check(check_polite, [POLITE_LIST]),
 }

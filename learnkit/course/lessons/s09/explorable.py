@@ -119,7 +119,7 @@ def draw(width: float, order: tuple[str, ...], way: str) -> Answer:
         lane = moment.step if writes else OWNER
         is_lost = moment.step in played.lost
         mark = "failed" if is_lost else "done" if writes else "active"
-        said = _said(moment, is_lost, each < 100)
+        said = _said(moment, is_lost, each < 140)
         canvas.box(
             f"step {moment.step}", x, lanes[lane], each - 6, 30, mark, [said],
             says=f"{lane} {said}",

@@ -1,4 +1,4 @@
-"""Lesson 11's exercises: their checks, and right and wrong sources to test them with."""
+"""Lesson 11's exercises: their checks, and right answers to test them with."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from learnkit.course.lessons import Verdict
-from learnkit.course.lessons.sources import SOLUTION, Check
-from learnkit.events.text import one_line
+from learnkit.course.lessons.sources import Check
+from learnkit.course.lessons.verdicts import short
 
 
 def _task(id: int, status: str = "pending", **more: Any) -> dict[str, Any]:
@@ -70,15 +70,10 @@ def check_mine(mine: Any) -> Verdict:
         found = mine(tasks, "coder")
         if not isinstance(found, Iterable) or isinstance(found, str) or list(found) != wanted:
             return (
-                f"With {given}, your function returned {_short(found)} for a coder. "
+                f"With {given}, your function returned {short(found)} for a coder. "
                 f"It should return {wanted}, because {why}."
             )
     return None
-
-
-def _short(value: Any) -> str:
-    """What a learner's code returned, in few characters."""
-    return one_line(repr(value), 60)
 
 
 MINE_LOOP = """
@@ -154,7 +149,7 @@ def check_first(first: Any) -> Verdict:
         found = first(tasks)
         if found != wanted or isinstance(found, bool):
             return (
-                f"With {given}, your function returned {_short(found)}. "
+                f"With {given}, your function returned {short(found)}. "
                 f"It should return {wanted}, because {why}."
             )
     return None
@@ -186,7 +181,7 @@ def first(tasks):
 def check_leases(Leases: Any) -> Verdict:
     """Check that claims expire unless they are renewed."""
     if not isinstance(Leases, type):
-        return f"`Leases` is {_short(Leases)}. It should be a class, to be called with `lasts=60`."
+        return f"`Leases` is {short(Leases)}. It should be a class, to be called with `lasts=60`."
     made: Any = Leases
     try:
         leases = made(lasts=60)
@@ -213,7 +208,7 @@ def check_leases(Leases: Any) -> Verdict:
         found = getattr(leases, method)(*given)
         if bool(found) != wanted:
             said = f"{method}({given[0]}, {given[1]!r}, now={given[2]})"
-            return f"{said} returned {_short(found)}. It should return {wanted}, because {why}."
+            return f"{said} returned {short(found)}. It should return {wanted}, because {why}."
     return None
 
 
@@ -239,31 +234,7 @@ class Leases:
 
 
 EXERCISES = {
-    "mine": Check(
-        check_mine,
-        right=[MINE_LOOP],
-        wrong=[
-            SOLUTION.replace('role in task["tags"]', 'role in str(task["tags"])'),
-            SOLUTION.replace('not task["tags"] or ', ""),
-            SOLUTION.replace('== "completed"', 'in ("completed", "failed")'),
-        ],
-    ),
-    "first": Check(
-        check_first,
-        right=[FIRST_QUEUE],
-        wrong=[
-            SOLUTION.replace("(-len(waiting(id)), id)", "id"),
-            SOLUTION.replace(' | waiting(task["id"])', ""),
-            SOLUTION.replace("-len(waiting(id))", "len(waiting(id))"),
-        ],
-    ),
-    "Leases": Check(
-        check_leases,
-        right=[LEASES_UNTIL],
-        wrong=[
-            SOLUTION.replace("if now - since < self.lasts else None", ""),
-            SOLUTION.replace("if self.holder(id, now) != who:", "if id not in self.held:"),
-            SOLUTION.replace("now - since < self.lasts", "now - since <= self.lasts"),
-        ],
-    ),
+    "mine": Check(check_mine, [MINE_LOOP]),
+    "first": Check(check_first, [FIRST_QUEUE]),
+    "Leases": Check(check_leases, [LEASES_UNTIL]),
 }

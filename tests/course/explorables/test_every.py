@@ -1,0 +1,75 @@
+"""What holds for every lesson's explorable, in each of its states and at any width."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from importlib import import_module
+from itertools import combinations
+
+import pytest
+from explorables import NAMES, all_places, explorable
+
+from learnkit.views.drawing.display import NARROW, WIDE, Shape
+
+#: Pixels of a character, on average, as a browser draws it; and of a line, without its descenders.
+PLAIN, BOLD, HIGH = 6.0, 6.8, 9
+#: Where a block or a file is quoted, as far as there is room.
+QUOTES = {("s01", width) for width in (NARROW, 420, 560, WIDE)} | {("s07", 560)}
+
+
+def place(shape: Shape) -> tuple[float, float]:
+    """Where a text begins and ends."""
+    width = len(shape.lines[0]) * (BOLD if "b" in shape.style else PLAIN)
+    left = shape.x - width * ("e" in shape.style) - width / 2 * ("c" in shape.style)
+    return left, left + width
+
+
+@pytest.mark.parametrize("lesson", NAMES)
+@pytest.mark.parametrize("width", [NARROW, 420, 560, WIDE])
+def test_everything_is_whole_inside_and_apart(lesson: str, width: int) -> None:
+    shown, heights = explorable(lesson), set()
+    for state in all_places(shown):
+        canvas = shown.answer(state, width).canvas
+        heights.add(canvas.height)
+        for shape in canvas.shapes:
+            cut = any("…" in line for line in shape.lines)
+            assert not cut or (lesson, width) in QUOTES, (state, shape.lines)
+            if shape.kind in ("bar", "box"):
+                assert 0 <= shape.x <= shape.x + shape.width <= width, (state, shape)
+                assert shape.y + shape.height <= canvas.height, (state, shape)
+        texts = [one for one in canvas.shapes if one.kind == "text"]
+        for one in texts:
+            left, right = place(one)
+            assert left >= -1, (state, one.lines)
+            assert right <= width + 1, (state, one.lines)
+        for one, other in combinations(texts, 2):
+            if abs(one.y - other.y) < HIGH:
+                first, second = sorted([place(one), place(other)])
+                assert first[1] <= second[0] + 1, (state, one.lines, other.lines)
+    assert len(heights) == 1
+
+
+@pytest.mark.parametrize("lesson", NAMES)
+def test_a_page_without_a_kernel_carries_all_answers(lesson: str) -> None:
+    tape = json.dumps(explorable(lesson).tape(), ensure_ascii=False).encode()
+    assert len(tape) < 150_000 or len(gzip.compress(tape)) < 12_000, "as a page holds it"
+
+
+@pytest.mark.parametrize(("lesson", "least"), [("s03", 5), ("s04", 9), ("s05", 13), ("s06", 15)])
+def test_every_number_that_it_rests_on_is_printed(
+    lesson: str, least: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = import_module(f"learnkit.course.lessons.{lesson}.explorable")
+    printed = module._assumes()
+    names = {
+        name
+        for name, value in vars(module).items()
+        if name.isupper() and isinstance(value, int | float) and not name.startswith("_")
+    }
+    names -= {"LEFT", "TOKENS"}  # pixels; and what follows from two of the others
+    assert len(names) >= least
+    for name in names:
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, 77)
+            assert module._assumes() != printed, name
