@@ -20,7 +20,6 @@ import nbformat
 import pytest
 from IPython.utils.capture import capture_output
 
-import learnkit as lk
 from learnkit.clients.recordings.holes import bind, fill, holes
 from learnkit.clients.recordings.recording import Recording, Turn
 from learnkit.clients.recordings.replay import Miss
@@ -81,9 +80,10 @@ class Notebook:
         code = [cell for cell in cells if cell.cell_type == "code" and is_played(cell)]
         self.cells = [ast.parse(cell.source) for cell in code]
         self._fails = ["raises-exception" in cell.metadata.get("tags", ()) for cell in code]
-        self.lab = lk.lesson(lesson)
-        self.names: dict[str, Any] = {"lk": lk, "lab": self.lab, "lesson": lk.lesson}
+        self.names: dict[str, Any] = {}
         self._done = 0
+        self.run_until(1)
+        self.lab = self.names["lab"]
 
     def shows(self, scenario: str) -> list[int]:
         """The cells that name a scenario, and those after the last of them that show its run."""
@@ -92,7 +92,8 @@ class Notebook:
         last = named[-1]
         for n in range(last + 1, len(self.cells)):
             others = {*self.recording.scenarios} & texts(self.cells[n])
-            if others or re.search(r"lab\.(?!show|reveal)\w", ast.unparse(self.cells[n])):
+            shown = re.search(r"lab\.(?!show|reveal)\w", ast.unparse(self.cells[n])) is None
+            if others or not shown or self._fails[n]:
                 break
             named.append(n)
         return named
@@ -145,9 +146,9 @@ class Notebook:
 
 
 def is_played(cell: Any) -> bool:
-    """Whether it is neither the set-up cell nor part of an exercise."""
+    """Whether it is no part of an exercise, and not the end."""
     exercise = any(tag.startswith("exercise") for tag in cell.metadata.get("tags", ()))
-    return not exercise and not re.search(r"lab = lesson\(|check_\d|lab\.close", cell.source)
+    return not exercise and not re.search(r"check_\d|lab\.close", cell.source)
 
 
 class _Replaced(ast.NodeTransformer):
@@ -205,7 +206,7 @@ def added(before: dict[str, str], after: dict[str, str]) -> dict[str, str]:
     changed = {name: "gone" for name in before.keys() - after.keys()}
     for name, text in after.items():
         if text != before.get(name):
-            old, new = before.get(name, "").split("\n"), text.split("\n")
+            old, new = before.get(name, "").splitlines(), text.splitlines()
             lines = [one[2:] for one in difflib.ndiff(old, new) if one.startswith("+ ")]
             changed[name] = "\n".join(lines)
     return changed
