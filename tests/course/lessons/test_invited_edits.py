@@ -10,6 +10,7 @@ import ast
 import contextlib
 import difflib
 import io
+import linecache
 import re
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -80,7 +81,7 @@ class Notebook:
         code = [cell for cell in cells if cell.cell_type == "code" and is_played(cell)]
         self.cells = [ast.parse(cell.source) for cell in code]
         self._fails = ["raises-exception" in cell.metadata.get("tags", ()) for cell in code]
-        self.names: dict[str, Any] = {}
+        self.names: dict[str, Any] = {"__name__": "__main__"}
         self._done = 0
         self.run_until(1)
         self.lab = self.names["lab"]
@@ -165,8 +166,12 @@ def texts(cell: ast.AST) -> set[str]:
 
 
 def run(cell: ast.Module, names: dict[str, Any]) -> None:
+    """Run a cell as a kernel does: its text can be found, for processes that define it again."""
+    text = ast.unparse(cell)
+    name = f"<cell {hash(text)}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     with capture_output(), contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(ast.fix_missing_locations(cell), "cell", "exec"), names)
+        exec(compile(text, name, "exec"), names)
 
 
 @contextlib.contextmanager
