@@ -21,6 +21,7 @@ import nbformat
 import pytest
 from IPython.utils.capture import capture_output
 
+import learnkit as lk
 from learnkit.clients.recordings.holes import bind, fill, holes
 from learnkit.clients.recordings.recording import Recording, Turn
 from learnkit.clients.recordings.replay import Miss
