@@ -20,7 +20,7 @@ from pydantic_core import from_json
 from learnkit.clients import sse
 from learnkit.clients.contract.rules import Refusal, check
 from learnkit.clients.contract.thinking import sign_reply
-from learnkit.clients.recordings.request_hash import Prefix
+from learnkit.clients.request_hash import Prefix
 from learnkit.clients.scripted import Block, Failure, Reply, Source, raised_at_once
 from learnkit.core.token_count import estimate_tokens
 from learnkit.events.log import LANE

@@ -433,7 +433,7 @@ class Lab:
             replay.when_filled = partial(show, filled_badge())
             return from_source(Recorded(replay), clock, "replay", replay.model)
         if self.mode == "keep":
-            from learnkit.clients.recordings.rerecord import keeping_client
+            from learnkit.clients.rerecord import keeping_client
 
             return keeping_client(self._recording, scenario, clock, self._kept)
         clock = SystemClock()  # the API takes real time

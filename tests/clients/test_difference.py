@@ -16,7 +16,7 @@ from learnkit.clients.recordings.difference import (
     finding,
     words,
 )
-from learnkit.clients.recordings.request_hash import Prefix
+from learnkit.clients.request_hash import Prefix
 
 TOOL = {
     "name": "note",

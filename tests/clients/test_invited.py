@@ -16,8 +16,8 @@ import learnkit as lk
 from learnkit.clients.recordings.holes import fill
 from learnkit.clients.recordings.recording import Recording
 from learnkit.clients.recordings.replay import Miss, Replay
-from learnkit.clients.recordings.request_hash import Prefix
-from learnkit.clients.recordings.rerecord import Keeper
+from learnkit.clients.request_hash import Prefix
+from learnkit.clients.rerecord import Keeper
 
 #: A recorded run, and an edit of its prompt: the words go through a command and its result.
 RUN = r"""

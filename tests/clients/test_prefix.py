@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from learnkit.clients.recordings import request_hash
-from learnkit.clients.recordings.request_hash import Prefix, unmarked
+from learnkit.clients.request_hash import Prefix, unmarked
 from learnkit.core.token_count import estimate_tokens
 
 BODY: dict[str, Any] = {"model": "m", "max_tokens": 5, "system": "Be brief."}
@@ -71,7 +71,7 @@ def test_a_hash_depends_on_every_message_before() -> None:
 
 def test_a_recording_travels_to_a_machine_with_another_temporary_folder(tmp_path: Path) -> None:
     code = (
-        "from learnkit.clients.recordings.request_hash import Prefix, unmarked; import sys;"
+        "from learnkit.clients.request_hash import Prefix, unmarked; import sys;"
         "print(Prefix.of({'messages': [{'role': 'user', 'content': sys.argv[1]}]}).hash)"
     )
     hashes = {

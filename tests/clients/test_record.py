@@ -21,8 +21,8 @@ from profiles import examples
 import learnkit as lk
 from learnkit.clients.recordings.record import Recorder, _answer
 from learnkit.clients.recordings.recording import Recording, followed
-from learnkit.clients.recordings.request_hash import Prefix
-from learnkit.clients.recordings.rerecord import Keeper, keeping_client
+from learnkit.clients.request_hash import Prefix
+from learnkit.clients.rerecord import Keeper, keeping_client
 from learnkit.clients.scripted import Failure, Reply, ScriptEnded
 from learnkit.core.catalog import MODELS
 from learnkit.events.log import LANE

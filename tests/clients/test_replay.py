@@ -17,7 +17,7 @@ from messages_server import serving
 import learnkit as lk
 from learnkit.clients.recordings.recording import Recording, Turn
 from learnkit.clients.recordings.replay import HEIGHT, WIDTH, Miss, Replay, compare
-from learnkit.clients.recordings.request_hash import Prefix
+from learnkit.clients.request_hash import Prefix
 from learnkit.core.catalog import MODELS
 from learnkit.events.log import LANE
 

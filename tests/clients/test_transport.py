@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 import learnkit as lk
-from learnkit.clients.recordings.request_hash import Prefix
+from learnkit.clients.request_hash import Prefix
 from learnkit.clients.scripted import Scripted
 from learnkit.clients.transport import OfflineTransport
 from learnkit.core.catalog import DEFAULT_MODEL

@@ -14,7 +14,7 @@ import httpx2
 from learnkit.clients import sse
 from learnkit.clients.contract.rules import check
 from learnkit.clients.recordings.recording import DEFAULTS, Recording, Turn, followed
-from learnkit.clients.recordings.request_hash import IGNORED, Prefix, unmarked
+from learnkit.clients.request_hash import IGNORED, Prefix, unmarked
 from learnkit.clients.scripted import ERROR_TYPES, Failure, Reply, fail, raised_at_once
 from learnkit.errors import UsageError
 from learnkit.events.log import LANE

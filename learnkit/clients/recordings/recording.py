@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from learnkit.clients.recordings.holes import check_command, check_holes, check_match, fill
-from learnkit.clients.recordings.request_hash import Prefix
+from learnkit.clients.request_hash import Prefix
 from learnkit.clients.scripted import Failure, Reply
 from learnkit.core.content import Block, sendable
 from learnkit.errors import UsageError

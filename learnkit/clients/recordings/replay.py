@@ -20,7 +20,7 @@ import anthropic
 from learnkit.clients.recordings.difference import Change, changes
 from learnkit.clients.recordings.holes import bind, fill
 from learnkit.clients.recordings.recording import Recording, Turn, followed
-from learnkit.clients.recordings.request_hash import Prefix
+from learnkit.clients.request_hash import Prefix
 from learnkit.clients.scripted import Failure, Reply, Request
 from learnkit.errors import UsageError
 

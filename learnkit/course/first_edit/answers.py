@@ -21,7 +21,7 @@ import anthropic
 from learnkit.clients.connect import model_setting
 from learnkit.clients.recordings.record import as_reply
 from learnkit.clients.recordings.replay import Miss, Replay
-from learnkit.clients.recordings.request_hash import Prefix
+from learnkit.clients.request_hash import Prefix
 from learnkit.clients.scripted import Failure, Reply, Request
 from learnkit.errors import Halted
 

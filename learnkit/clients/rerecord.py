@@ -14,7 +14,7 @@ from typing import Any
 from learnkit.clients.connect import model_setting
 from learnkit.clients.recordings.record import Recorder
 from learnkit.clients.recordings.recording import Recording
-from learnkit.clients.recordings.request_hash import Prefix
+from learnkit.clients.request_hash import Prefix
 from learnkit.clients.scripted import Failure, Reply, Request, ScriptEnded
 from learnkit.clients.transport import Client, OfflineTransport, offline_client
 from learnkit.errors import UsageError
