@@ -15,7 +15,7 @@ from pictured import PICTURED, pictured
 from project import ROOT, lessons
 
 from learnkit.clients.scripted import say, use
-from learnkit.course.lessons import load
+from learnkit.course.content import load
 
 README = (ROOT / "README.md").read_text("utf-8")
 DOCS = ROOT / "docs"

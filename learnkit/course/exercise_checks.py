@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from learnkit.events.text import one_line
 
 if TYPE_CHECKING:
-    from learnkit.course.lessons import Exercise
+    from learnkit.course.content import Exercise
 
 #: Lines of the learner's code that one check may run. They come first, and not the seconds, so that
 #: most endless loops end alike on every machine.

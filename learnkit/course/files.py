@@ -15,6 +15,8 @@ from learnkit.runtime import atomic_write
 _PACKAGE = Path(__file__).resolve().parents[1]
 #: Where a wheel has the course; pyproject.toml puts it there.
 _CARRIED = _PACKAGE / "course"
+#: The running example: the project that every workspace is a copy of.
+EXAMPLE = Path(__file__).resolve().parent / "lessons" / "heatwatch"
 #: The metadata of a notebook of the course.
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.core.agent import Agent
 from learnkit.course import files as course_files
+from learnkit.course.content import Game, Lesson, Remark, load
 from learnkit.course.display.badge import MODES, badge, filled_badge
 from learnkit.course.display.card import Card, show
 from learnkit.course.display.loop import loop_card
@@ -26,10 +27,9 @@ from learnkit.course.display.question_cards import prediction_card, quiz_card, r
 from learnkit.course.display.sent import sent_card
 from learnkit.course.display.source import show_source as source_card
 from learnkit.course.exercise_checks import check_and_hint
-from learnkit.course.first_edit.edited_cells import RAN
 from learnkit.course.games.playing import PLAYING
+from learnkit.course.jupyter.edited_cells import RAN
 from learnkit.course.jupyter.errors import explain_errors
-from learnkit.course.lessons import Game, Lesson, Remark, load
 from learnkit.course.progress import Progress
 from learnkit.course.questions import Questions
 from learnkit.course.scenario import Run, Workspaces, messages_view, workspace_alone

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from learnkit.backends.files.store import Document
 from learnkit.course import files as course_files
-from learnkit.course.lessons import Lesson, load
+from learnkit.course.content import Lesson, load
 from learnkit.errors import UsageError
 
 #: The setting that names the working copy; ``learnkit lab`` makes it for its kernels.

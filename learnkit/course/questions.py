@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from learnkit.errors import UsageError
 
 if TYPE_CHECKING:
-    from learnkit.course.lessons import Exercise, Lesson, Prediction, Question
+    from learnkit.course.content import Exercise, Lesson, Prediction, Question
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from learnkit.core.agent import Agent
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.usage import Meter
-from learnkit.course.lessons import EXAMPLE
+from learnkit.course.files import EXAMPLE
 from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
 from learnkit.events.loop import MessageAdded

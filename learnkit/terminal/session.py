@@ -51,8 +51,8 @@ def recorded(lesson: str) -> Iterator[Session]:
     check(lesson)
     from learnkit.clients.recordings.recording import Recording
     from learnkit.clients.recordings.replay import Miss
+    from learnkit.course.content import load
     from learnkit.course.lab import Lab
-    from learnkit.course.lessons import load
 
     path, scenario = course_files.recordings() / f"{lesson}.yaml", PLAYED[lesson]
     made = Lab(load(lesson), "replay", path, static=False)

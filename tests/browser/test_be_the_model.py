@@ -18,7 +18,7 @@ import tempfile, threading, time
 from pathlib import Path
 import learnkit as lk
 from learnkit.course.games.be_the_model.panel import BeTheModel
-from learnkit.course.lessons import Remark
+from learnkit.course.content import Remark
 
 folder = Path(tempfile.mkdtemp())
 (folder / "beijing.csv").write_text("city,temp\\nBeijing,31.4\\n")

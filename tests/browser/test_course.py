@@ -18,7 +18,7 @@ from pictured import PICTURED, pictured
 from playwright.sync_api import Locator, Page, expect
 from project import ROOT
 
-from learnkit.course.lessons import Lesson, load
+from learnkit.course.content import Lesson, load
 
 LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("s[0-9][0-9]_*.ipynb"))
 #: JupyterLab's own: how it nests what a cell shows.

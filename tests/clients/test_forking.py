@@ -14,7 +14,7 @@ from profiles import examples
 
 import learnkit as lk
 from learnkit.clients.scripted import Scripted, Source
-from learnkit.course.lessons import Game
+from learnkit.course.content import Game
 
 WRITE = [lk.use("write_file", path=name, content=name * 3) for name in "abc"]
 

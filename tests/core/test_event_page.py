@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
-from learnkit.course.lessons import load
+from learnkit.course.content import load
 from learnkit.events import vocabulary
 from learnkit.events.declaration import Declaration, details_of
 from learnkit.events.log import VERSION

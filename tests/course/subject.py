@@ -12,7 +12,7 @@ from typing import Any
 
 import nbformat
 
-from learnkit.course.lessons import Lesson, load
+from learnkit.course.content import Lesson, load
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from learnkit.course.lessons import Exercise
-from learnkit.course.lessons.sources import tagged_cells
+from learnkit.course.content import Exercise
+from learnkit.course.content.sources import tagged_cells
 
 from .subject import Rule, Subject, constant, lab_calls, tags
 

@@ -7,7 +7,7 @@ import pytest
 import learnkit as lk
 from learnkit.core.catalog import DEFAULT_MODEL, PRICES
 from learnkit.core.usage import Meter
-from learnkit.course.lessons import load
+from learnkit.course.content import load
 from learnkit.course.lessons.bills import billed
 from learnkit.course.lessons.s06.bills import READ_RATES, bill, rates
 

@@ -22,13 +22,13 @@ import learnkit as lk
 from learnkit import UsageError
 from learnkit.core.tool_schema import Arguments
 from learnkit.course import exercise_checks
+from learnkit.course.content import Exercise, Option, Prediction, Question
 from learnkit.course.display.badge import badge
 from learnkit.course.display.card import Card, show
 from learnkit.course.display.question_cards import prediction_card, quiz_card, reveal_card
 from learnkit.course.display.question_widgets import STYLE, Choice, quiz_box, texts
 from learnkit.course.display.source import show_source
 from learnkit.course.exercise_checks import check_and_hint, judge
-from learnkit.course.lessons import Exercise, Option, Prediction, Question
 from learnkit.course.lessons.s01.loop import IN_STEP
 from learnkit.course.progress import Progress
 from learnkit.views.drawing import theme

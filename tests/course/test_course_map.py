@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from project import ROOT
 
+from learnkit.course.content import load
 from learnkit.course.display import course_map
 from learnkit.course.display.course_map import as_html
 from learnkit.course.display.loop import HOOKS, LESSONS
-from learnkit.course.lessons import load
 from learnkit.course.progress import Progress, lesson_progress
 from learnkit.views.drawing.display import NARROW, WIDE
 

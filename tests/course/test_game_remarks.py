@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import learnkit as lk
+from learnkit.course.content import Game, load
 from learnkit.course.games.be_the_model.panel import BeTheModel
 from learnkit.course.lab import Lab
-from learnkit.course.lessons import Game, load
 from learnkit.course.lessons.s02 import descriptions
 from learnkit.course.lessons.s06.daily_logs import celsius, log
 

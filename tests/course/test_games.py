@@ -16,12 +16,12 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 
 import learnkit as lk
-from learnkit.course.first_edit.edited_cells import RAN
+from learnkit.course.content import Game
 from learnkit.course.games import stage as stages
 from learnkit.course.games.playing import PLAYING
 from learnkit.course.games.stage import Stage
+from learnkit.course.jupyter.edited_cells import RAN
 from learnkit.course.lab import Lab
-from learnkit.course.lessons import Game
 from learnkit.course.scenario import Run
 
 SOON = 30.0
@@ -375,7 +375,7 @@ game.send(lk.use("bash", command="sleep 987"))
 assert started.wait(30)
 """
 CREW = """
-from learnkit.course.first_edit.edited_cells import RAN
+from learnkit.course.jupyter.edited_cells import RAN
 from learnkit.course.games import stage as stages
 RAN.id = "c2"  # a client without a page sends no ids of cells
 made = []

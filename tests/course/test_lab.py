@@ -22,20 +22,21 @@ from messages_server import serving
 import learnkit as lk
 from learnkit.clients.recordings.replay import Miss
 from learnkit.core.usage import Meter
+from learnkit.course.content import Game, load
 from learnkit.course.display import card as display_card
 from learnkit.course.display.badge import badge
 from learnkit.course.display.card import inline
 from learnkit.course.display.loop import loop_card
 from learnkit.course.display.source import show_source
 from learnkit.course.exercise_checks import judge
+from learnkit.course.files import EXAMPLE
 from learnkit.course.first_edit import offer
 from learnkit.course.first_edit.answers import Given, answering
-from learnkit.course.first_edit.edited_cells import RAN
 from learnkit.course.games.be_the_model import panel
 from learnkit.course.games.night import panel as night_panel
 from learnkit.course.games.night.card import rules_card
+from learnkit.course.jupyter.edited_cells import RAN
 from learnkit.course.lab import Lab, recordings
-from learnkit.course.lessons import EXAMPLE, Game, load
 from learnkit.course.lessons.s01.explorable import explorable
 from learnkit.course.progress import Progress
 from learnkit.course.scenario import Workspaces, messages_view

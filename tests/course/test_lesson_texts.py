@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from learnkit.course import files as course_files
 from learnkit.course.display.card import inline
-from learnkit.course.lessons import EXAMPLE
+from learnkit.course.files import EXAMPLE
 from learnkit.course.progress import lesson_progress
 from learnkit.course.publish import execute, lesson_texts
 from learnkit.course.workbook import start_page

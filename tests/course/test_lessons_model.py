@@ -12,7 +12,7 @@ import pytest
 
 from learnkit import UsageError
 from learnkit.course import files, lessons
-from learnkit.course.lessons import (
+from learnkit.course.content import (
     EXAMPLE,
     Exercise,
     Lesson,
@@ -22,9 +22,9 @@ from learnkit.course.lessons import (
     load,
     sources,
 )
-from learnkit.course.lessons.question_file import NAME, read
+from learnkit.course.content.question_file import NAME, read
+from learnkit.course.content.sources import Check, tagged_cells
 from learnkit.course.lessons.s02 import exercises
-from learnkit.course.lessons.sources import Check, tagged_cells
 
 OPTIONS = {"a": Option("it stops", "there is no call"), "b": Option("it goes on", "it does not")}
 PREDICTION = Prediction("what then?", OPTIONS, "a")

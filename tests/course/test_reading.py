@@ -17,7 +17,7 @@ import pytest
 from nbconvert import HTMLExporter
 from project import lessons
 
-from learnkit.course.lessons import load
+from learnkit.course.content import load
 
 #: What repository pages leave out, content included.
 STRIPPED = ("style", "script", "svg", "iframe", "object", "button", "form")

@@ -12,7 +12,7 @@ import pytest
 from project import ROOT
 
 import learnkit as lk
-from learnkit.course.lessons import load
+from learnkit.course.content import load
 from learnkit.course.progress import Progress, lesson_progress
 from learnkit.course.workbook import folder as workbook
 from learnkit.course.workbook import notebooks

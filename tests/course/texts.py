@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 
-from learnkit.course.lessons import EXAMPLE
+from learnkit.course.files import EXAMPLE
 from learnkit.runtime.secret_scan import SecretError, refuse_secrets
 
 from .subject import Rule, Subject, headings, shown, unfenced

@@ -16,7 +16,7 @@ from learnkit.runtime.notebook import in_kernel, is_live
 from learnkit.views.drawing.text import esc
 
 if TYPE_CHECKING:
-    from learnkit.course.lessons import Option
+    from learnkit.course.content import Option
 
 #: How the live form looks: a foreground and a background are always set together.
 FRAME = (

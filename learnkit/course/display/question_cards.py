@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from learnkit.course.content import Prediction, Question
 from learnkit.course.display.card import Card, choices, explained, inline
-from learnkit.course.lessons import Prediction, Question
 from learnkit.course.questions import score
 from learnkit.events.text import count
 

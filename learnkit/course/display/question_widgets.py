@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+from learnkit.course.content import Option, Question
 from learnkit.course.display.card import FRAME, inline, verdict
-from learnkit.course.lessons import Option, Question
 from learnkit.course.questions import score
 from learnkit.errors import lab_extra
 from learnkit.views.drawing import theme

@@ -15,9 +15,9 @@ from learnkit.clients.recordings.difference import finding
 from learnkit.clients.recordings.replay import WAYS_ON, Miss
 from learnkit.course.first_edit import desk
 from learnkit.course.first_edit.answers import Rest, Server, server_here
-from learnkit.course.first_edit.edited_cells import Ran
 from learnkit.course.first_edit.rerun import ending, rerun
 from learnkit.course.first_edit.seat import Seat
+from learnkit.course.jupyter.edited_cells import Ran
 from learnkit.errors import UsageError
 
 Json = dict[str, Any]

@@ -10,7 +10,7 @@ import atexit
 import threading
 from typing import Protocol
 
-from learnkit.course.first_edit.edited_cells import RAN
+from learnkit.course.jupyter.edited_cells import RAN
 
 
 class Closes(Protocol):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.course.defined_names import defined
-from learnkit.course.first_edit.edited_cells import RAN
+from learnkit.course.jupyter.edited_cells import RAN
 
 #: What a cell says that the learner has interrupted.
 INTERRUPTED = "Interrupted: this cell has ended, and its agents with it. Run it again to go on."

@@ -15,9 +15,9 @@ from pathlib import Path
 from string import Template
 
 from learnkit.course import files as course_files
+from learnkit.course.content import load
 from learnkit.course.display.card import inline
 from learnkit.course.display.course_map import as_html
-from learnkit.course.lessons import load
 from learnkit.course.progress import lesson_progress
 from learnkit.course.publish import repository
 from learnkit.course.publish.execute import execute

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from learnkit.course import files as course_files
-from learnkit.course.lessons import EXAMPLE, question_file
-from learnkit.course.lessons.question_file import QuestionFile
+from learnkit.course.content import question_file
+from learnkit.course.content.question_file import QuestionFile
+from learnkit.course.files import EXAMPLE
 
 #: The table in the README: its two head lines, and its rows.
 _TABLE = re.compile(r"(^\| \| Lesson \|.*\n\|[-|]+\|\n)(?:\|.*\n)*", re.MULTILINE)

@@ -19,15 +19,15 @@ from learnkit.clients.recordings.recording import Recording
 from learnkit.clients.recordings.replay import Miss
 from learnkit.clients.scripted import Reply
 from learnkit.course import lab as lab_module
+from learnkit.course.content import load
 from learnkit.course.first_edit import desk, script, widget
 from learnkit.course.first_edit.answers import Given, Paused
-from learnkit.course.first_edit.edited_cells import Ran
 from learnkit.course.first_edit.offer import answer_with
 from learnkit.course.first_edit.panel import Cell, Panel
 from learnkit.course.first_edit.rerun import ending, rerun
 from learnkit.course.games.stage import Stage
+from learnkit.course.jupyter.edited_cells import Ran
 from learnkit.course.lab import Lab
-from learnkit.course.lessons import load
 from learnkit.course.scenario import Workspaces
 
 RECORDED = [

@@ -10,7 +10,8 @@ import pytest
 
 import learnkit as lk
 from learnkit.core.tools import Tool
-from learnkit.course.lessons import EXAMPLE, Game
+from learnkit.course.content import Game
+from learnkit.course.files import EXAMPLE
 from learnkit.course.lessons.s02 import descriptions
 
 

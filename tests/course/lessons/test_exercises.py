@@ -17,8 +17,8 @@ from pydantic import TypeAdapter
 
 import learnkit as lk
 from learnkit.course import data_file
+from learnkit.course.content import Exercise, load
 from learnkit.course.exercise_checks import judge
-from learnkit.course.lessons import Exercise, load
 
 ANSWERS = Path(__file__).resolve().parent / "answers"
 EXERCISES = {

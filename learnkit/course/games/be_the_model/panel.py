@@ -27,7 +27,7 @@ from learnkit.views.drawing.text import esc
 if TYPE_CHECKING:
     from learnkit.clients.fork import Fork
     from learnkit.clients.scripted import Policy, Reply, Script
-    from learnkit.course.lessons import Remark
+    from learnkit.course.content import Remark
 
 Json = dict[str, Any]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.core.agent import Agent, Outcome
 from learnkit.core.mechanism import Mechanism
-from learnkit.course.lessons import Remark
+from learnkit.course.content import Remark
 from learnkit.errors import UsageError
 from learnkit.events.log import Event, EventLog
 from learnkit.runtime.clock import SystemClock

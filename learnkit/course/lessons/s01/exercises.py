@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import EXAMPLE, Verdict
-from learnkit.course.lessons.sources import Check
+from learnkit.course.content import Verdict
+from learnkit.course.content.sources import Check
+from learnkit.course.files import EXAMPLE
 from learnkit.events.text import count
 
 #: The tool that the checks offer; what it does is up to the check.

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import EXAMPLE, Remark
+from learnkit.course.content import Remark
+from learnkit.course.files import EXAMPLE
 from learnkit.events.text import blocks_of, content_text, count, quoted
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import learnkit as lk
 from learnkit.core.tools import Tool
-from learnkit.course.lessons import Game, Remark
+from learnkit.course.content import Game, Remark
 from learnkit.events.text import blocks_of, content_text, count
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import Verdict
-from learnkit.course.lessons.sources import Check
+from learnkit.course.content import Verdict
+from learnkit.course.content.sources import Check
 from learnkit.errors import described
 
 

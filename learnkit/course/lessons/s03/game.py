@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import Remark
+from learnkit.course.content import Remark
 from learnkit.events.text import blocks_of, content_text, count
 
 _STEPS = ("list the stations", "beijing", "cairo", "oslo", "write watch.txt")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import Game
+from learnkit.course.content import Game
 from learnkit.course.lessons.s04.messages import results_of
 from learnkit.events.log import Event
 from learnkit.events.text import content_text, count

@@ -6,8 +6,8 @@ from typing import Any
 
 import learnkit as lk
 from learnkit.core.tools import tool
-from learnkit.course.lessons import Verdict
-from learnkit.course.lessons.sources import Check
+from learnkit.course.content import Verdict
+from learnkit.course.content.sources import Check
 from learnkit.mechanisms.compaction.edits import clearable, results
 from learnkit.mechanisms.compaction.policies import Change
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import learnkit as lk
 from learnkit.core.transcript import as_text
-from learnkit.course.lessons import Remark
+from learnkit.course.content import Remark
 from learnkit.course.lessons.s06.daily_logs import celsius, log, write_logs
 from learnkit.events.text import blocks_of, content_text, count, listed, one_line, quoted
 from learnkit.mechanisms.compaction.edits import pending
@@ -131,7 +131,7 @@ def _beside(summary: str) -> list[Remark]:
 
 def _recorded() -> str:
     """The first reply of the game's script that is nothing but a text: the summary."""
-    from learnkit.course.lessons import question_file
+    from learnkit.course.content import question_file
 
     game = question_file.read(Path(__file__).with_name(question_file.NAME)).game
     return next(said for said in (game.script if game else []) if isinstance(said, str))

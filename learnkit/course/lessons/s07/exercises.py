@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import learnkit as lk
 from learnkit.backends.task import Status
-from learnkit.course.lessons import Verdict
-from learnkit.course.lessons.sources import Check
+from learnkit.course.content import Verdict
+from learnkit.course.content.sources import Check
 from learnkit.course.lessons.verdicts import is_mechanism
 from learnkit.events.text import content_text
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import Verdict
-from learnkit.course.lessons.sources import Check
+from learnkit.course.content import Verdict
+from learnkit.course.content.sources import Check
 from learnkit.course.lessons.verdicts import is_mechanism
 from learnkit.events.background import JobEnded, JobStarted
 

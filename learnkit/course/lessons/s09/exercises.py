@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import Verdict
-from learnkit.course.lessons.sources import Check
+from learnkit.course.content import Verdict
+from learnkit.course.content.sources import Check
 from learnkit.course.lessons.verdicts import is_mechanism
 
 #: Messages that each of two senders sends at the same time: enough for them to overtake each other.

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import Verdict
-from learnkit.course.lessons.sources import Check
+from learnkit.course.content import Verdict
+from learnkit.course.content.sources import Check
 from learnkit.course.lessons.verdicts import short
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 

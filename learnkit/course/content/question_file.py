@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from learnkit.course import data_file
-from learnkit.course.lessons.lesson import Prediction, Question
+from learnkit.course.content.lesson import Prediction, Question
 
 if TYPE_CHECKING:
     from learnkit.clients.scripted import Reply
@@ -92,6 +92,6 @@ def read(path: Path) -> QuestionFile:
 
 
 def _reply(parts: Sequence[str | Call]) -> Reply:
-    from learnkit import reply, use  # brings the SDK, which takes a second
+    from learnkit.clients.scripted import reply, use  # brings the SDK, which takes a second
 
     return reply(*(one if isinstance(one, str) else use(one.use, **one.input) for one in parts))

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from learnkit.course.lessons.lesson import Exercise, Verdict
-from learnkit.course.lessons.question_file import ExerciseText
+from learnkit.course.content.lesson import Exercise, Verdict
+from learnkit.course.content.question_file import ExerciseText
 from learnkit.errors import UsageError
 
 _TAG = re.compile(r"(?:exercise|solution)-\d+")

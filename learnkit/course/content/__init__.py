@@ -1,0 +1,77 @@
+"""What a lesson contains besides its notebook: predictions, exercises and a quiz.
+
+The notebook tells the story. What the lab shows is in the lesson's folder below ``lessons``: texts
+in ``questions.yaml``, and the checks of the exercises in ``exercises.py``. Stubs and solutions are
+tagged cells of the notebook. ``load`` puts all of it together and checks it, so no learner meets a
+prediction without a right option, or an exercise without three hints.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from pathlib import Path
+
+from learnkit.course.content.lesson import (
+    Exercise,
+    Game,
+    Lesson,
+    Option,
+    Prediction,
+    Question,
+    Remark,
+    Verdict,
+)
+from learnkit.errors import UsageError
+
+__all__ = [
+    "Exercise",
+    "Game",
+    "Lesson",
+    "Option",
+    "Prediction",
+    "Question",
+    "Remark",
+    "Verdict",
+    "load",
+]
+
+#: The folders of what each lesson has of its own; its modules are loaded by its name.
+_LESSONS = Path(__file__).resolve().parents[1] / "lessons"
+_MODULES = "learnkit.course.lessons"
+
+
+def load(name: str) -> Lesson:
+    """Return the content of a lesson."""
+    folder = _LESSONS / name
+    if not (folder / "questions.yaml").is_file():
+        here = sorted(path.parent.name for path in folder.parent.glob("s*/questions.yaml"))
+        raise UsageError(f"there is no lesson {name!r}; there are: {', '.join(here) or 'none yet'}")
+    from learnkit.course import files as course_files
+    from learnkit.course.content import question_file
+
+    texts, notebook = folder / question_file.NAME, course_files.notebook(name)
+    return _loaded(name, texts, texts.stat().st_mtime_ns, notebook, notebook.stat().st_mtime_ns)
+
+
+@cache  # the start page asks for all twelve each time that it is written
+def _loaded(name: str, data: Path, _data_time: int, notebook: Path, _notebook_time: int) -> Lesson:
+    from learnkit.course.content import question_file, sources
+
+    texts = question_file.read(data)
+    cells = sources.read(notebook)
+    checks = importlib.import_module(f"{_MODULES}.{name}.exercises").EXERCISES
+    game = None
+    if (said := texts.game) is not None:
+        own = importlib.import_module(f"{_MODULES}.{name}.game")
+        judge, ready = getattr(own, "judge", None), getattr(own, "READY", {})
+        replies = said.replies()
+        game = Game(said.prompt, own.mechanisms, replies, said.system, judge, ready)
+    try:
+        exercises = [
+            sources.exercise(number, text, checks, cells)
+            for number, text in enumerate(texts.exercises, start=1)
+        ]
+        return Lesson(**{**dict(texts), "exercises": exercises, "game": game})
+    except UsageError as error:
+        raise UsageError(f"course/lessons/{name}: {error}") from None
