@@ -10,6 +10,7 @@ import ast
 import contextlib
 import difflib
 import io
+import linecache
 import re
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -84,6 +85,7 @@ class Notebook:
         self._fails = ["raises-exception" in cell.metadata.get("tags", ()) for cell in code]
         self.lab = lk.lesson(lesson)
         self.names: dict[str, Any] = {"lk": lk, "lab": self.lab, "lesson": lk.lesson}
+        self.names["__name__"] = "__main__"
         self._done = 0
 
     def shows(self, scenario: str) -> list[int]:
@@ -166,7 +168,11 @@ def texts(cell: ast.AST) -> set[str]:
 
 def run(cell: ast.Module, names: dict[str, Any]) -> None:
     with capture_output(), contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(ast.fix_missing_locations(cell), "cell", "exec"), names)
+        source = ast.unparse(cell)
+        name = f"<cell {hash(source)}>"
+        # As in a kernel: from here a lesson takes the source of a class to other processes.
+        linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
+        exec(compile(source, name, "exec"), names)
 
 
 @contextlib.contextmanager
