@@ -233,6 +233,7 @@ turns:
   match: {text: '[a-z]+'}
   said: [{user: 'Go, ${text}.'}]
   reply: [{text: 'No ${text}.'}]
+- {id: x/f, scenario: x, lane: bob, params: {system: old}, said: [{user: Ho.}], reply: [{text: C.}]}
 - {id: y/1, scenario: y, said: [{user: Go.}], reply: [{text: Why.}]}
 """
 
@@ -249,7 +250,7 @@ def kept(path: Path, *lanes: str) -> Recording:
 
 def test_an_edit_stays_when_its_scenario_is_recorded_again_with_its_replies(tmp_path: Path) -> None:
     stored = kept(tmp_path / "s.yaml", "lead", "bob")
-    assert [turn.id for turn in stored.turns] == ["x/1", "x/2", "x/e", "y/1"]
+    assert [turn.id for turn in stored.turns] == ["x/1", "x/2", "x/e", "x/f", "y/1"]
     new = {"model": "m", "system": "Be new.", "messages": [says("Go, tea.")]}  # as x/1 is now
     (block,) = Replay(stored, "x").answer(new, "lead").content  # type: ignore[union-attr]
     assert block["text"] == "No tea."

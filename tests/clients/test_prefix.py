@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnkit.clients.recordings import request_hash
+from learnkit.clients import request_hash
 from learnkit.clients.request_hash import Prefix, unmarked
 from learnkit.core.token_count import estimate_tokens
 

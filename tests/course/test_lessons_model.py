@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from learnkit import UsageError
-from learnkit.course import files, lessons
+from learnkit.course import content, files
 from learnkit.course.content import (
-    EXAMPLE,
     Exercise,
     Lesson,
     Option,
@@ -24,6 +23,7 @@ from learnkit.course.content import (
 )
 from learnkit.course.content.question_file import NAME, read
 from learnkit.course.content.sources import Check, tagged_cells
+from learnkit.course.files import EXAMPLE
 from learnkit.course.lessons.s02 import exercises
 
 OPTIONS = {"a": Option("it stops", "there is no call"), "b": Option("it goes on", "it does not")}
@@ -121,7 +121,7 @@ def test_stubs_and_solutions_are_found_by_their_tags() -> None:
 
 def test_a_lesson_without_a_part_of_an_exercise_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
     # What was loaded before is kept, as long as the lesson's files are the same.
-    monkeypatch.setattr(lessons, "_loaded", lessons._loaded.__wrapped__)
+    monkeypatch.setattr(content, "_loaded", content._loaded.__wrapped__)
     where = r"^course/lessons/s02: exercise "
     with monkeypatch.context() as broken:
         broken.setattr(sources, "read", lambda path: {})

@@ -50,7 +50,7 @@ class Turn:
         instead: of an invited edit, id of the turn whose message is edited.
         match: the holes of the last message, and the pattern that a value must fit.
         leaves: the files that the edited run changes, and what is in them; None for anything.
-        invited: whether it is asked only after an invited edit.
+        invited: whether it is asked only after an invited edit, or by another agent then.
         has_holes: whether it, or a turn before it, has a ``match``.
     """
 
@@ -215,9 +215,13 @@ def _invite(turns: list[Turn]) -> None:
     """Mark the turns of invited edits, and check their holes."""
     bound: dict[str, set[str]] = {}
     marked: dict[str, Turn] = {}
+    edited = set[str]()
     for turn in turns:
         before = marked.get(turn.after or "")
-        turn.invited = bool(turn.instead or turn.match or (before and before.invited))
+        if turn.instead or turn.match:
+            edited.add(turn.scenario)
+        # What follows the first edit belongs to edits: other agents' turns, too.
+        turn.invited = turn.scenario in edited
         turn.has_holes = bool(turn.match or (before and before.has_holes))
         marked[turn.id] = turn
         if not turn.has_holes:
