@@ -3,7 +3,6 @@ import json
 from contextlib import contextmanager
 from pathlib import Path
 
-
 TASK_MARKS = {**MARKS, "failed": "[!]"}
 
 
