@@ -357,7 +357,7 @@ def report(child: Agent, last: str) -> str:
 @hook("before_model")
 def stop_here(agent: Agent) -> None:
     if agent.stopped.is_set():
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt("asked to stop")
 
 
 # %% s05 skills
@@ -505,6 +505,7 @@ def locked(name: str):
     """Hold the lock of a folder, in which one process or thread at a time may decide and write."""
     folder = ROOT / name
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / ".gitignore").write_text("*\n")  # no commit should hold it
     with (folder / "lock").open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield folder
@@ -761,7 +762,7 @@ def live(mate: Agent, work: str | None) -> None:
             mate.status = "idle"
             work = next_work(mate)
     except (Exception, KeyboardInterrupt) as error:
-        send(mate.name, "lead", f"I have stopped: {error}")
+        send(mate.name, "lead", f"I have stopped: {error!r}")
     mate.status = "shutdown"
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from learnkit.core.agent import Agent
 from learnkit.core.events import EventLog
 from learnkit.course import files as course_files
+from learnkit.course.agent_file.cells import register
 from learnkit.course.display.badge import MODES, badge
 from learnkit.course.display.card import Card, show
 from learnkit.course.display.loop import loop_card
@@ -31,7 +32,7 @@ from learnkit.course.first_edit.edited_cells import RAN
 from learnkit.course.games.playing import PLAYING
 from learnkit.course.jupyter.errors import explain_errors
 from learnkit.course.lessons import Game, Lesson, Remark, load
-from learnkit.course.progress import Progress
+from learnkit.course.progress import Progress, is_copy, working_copy
 from learnkit.course.questions import Questions
 from learnkit.course.scenario import Run, Workspaces, messages_view, workspace_alone
 from learnkit.errors import UsageError
@@ -508,6 +509,8 @@ def lesson(name: str, mode: str | None = None) -> Lab:
         explain_errors()
     lab = Lab(content, mode, recordings() / f"{name}.yaml", static)
     lab.remember("opened", "lesson")
+    work = working_copy()
+    register(name, None if static or not is_copy(work) else work)
     show(badge(content.title, mode))
     show(loop_card(int(name[1:])))
     return lab

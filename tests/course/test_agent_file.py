@@ -37,6 +37,7 @@ class Project:
 
     def answer(self, request: dict[str, Any]) -> Any:
         self.requests.append(request)
+        assert len(self.requests) < 60  # the client reads it as an error 400
         return self._script(request)
 
     def start(self, prompt: str, **more: str) -> subprocess.Popen[str]:
@@ -277,7 +278,7 @@ def test_s06_old_results_go_first_and_a_summary_keeps_request_and_plan(tmp_path:
 
     project = Project(tmp_path, 6, script)
     (project.folder / "long.txt").write_text("x" * 1900)
-    project.run("Read it six times", AGENT_THRESHOLD="2500")
+    project.run("Read it six times", AGENT_THRESHOLD="3500")
     texts = [json.dumps(one["messages"]) for one in project.requests]
     assert any("[Previous: used read_file]" in one for one in texts)
     wish = next(one for one in project.requests if "tools" not in one)
@@ -403,7 +404,10 @@ agent.run(agent.Agent(), "Go")
 
 def test_s10_a_plan_opens_the_gate_once_and_only_the_addressee_answers(tmp_path: Path) -> None:
     def last(request: dict[str, Any]) -> str:
-        return str(request["messages"][-1])
+        messages = request["messages"]
+        roles = [one["role"] for one in messages]
+        own = [index for index, role in enumerate(roles) if role == "assistant"]
+        return str(messages[own[-1] + 1 if own else 0 :])
 
     def request_id(request: dict[str, Any]) -> str:
         return str(request["messages"]).rpartition('"request_id": "')[2][:8]

@@ -31,7 +31,7 @@ CALL = """if __name__ == "__main__":
 _DEFINES = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 
 
-@dataclass(slots=True)
+@dataclass
 class Definition:
     """A function, a class or a constant.
 
@@ -39,29 +39,24 @@ class Definition:
         text: with the comment above it.
         lesson: that it is from.
         part: in which it is; an earlier lesson's if it took the place of a definition there.
+        names: what it defines.
+        needs: the names that must be there before it, when the file is run from the top.
+        is_constant: whether it is neither a function nor a class.
     """
 
     text: str
     lesson: str
     part: str
 
-    @property
-    def names(self) -> set[str]:
-        """What it defines."""
-        node = ast.parse(self.text).body[0]
+    def __post_init__(self) -> None:
+        tree = ast.parse(self.text)
+        node = tree.body[0]
+        self.is_constant = isinstance(node, (ast.Assign, ast.AnnAssign))
+        first = [one for one in _first(tree) if isinstance(one, ast.Name)]
+        self.needs = {one.id for one in first if isinstance(one.ctx, ast.Load)}
+        self.names = {one.id for one in first if isinstance(one.ctx, ast.Store)}
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            return {node.name}
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]  # type: ignore[attr-defined]
-        return {one.id for target in targets for one in ast.walk(target) if _is_name(one)}
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether it is neither a function nor a class."""
-        return not isinstance(ast.parse(self.text).body[0], (ast.FunctionDef, ast.ClassDef))
-
-    def needs(self) -> set[str]:
-        """The names that have to be there before it, when the file is run from the top."""
-        return {one.id for node in _first(ast.parse(self.text)) for one in [node] if _is_name(one)}
+            self.names = {node.name}
 
 
 @dataclass(slots=True)
@@ -110,7 +105,8 @@ class Source:
                 made[path.stem.replace("_", " ", 1)] = _joined(mine)
         has_main = any("main" in one.names for one in self.definitions)
         made["main"] = CALL if has_main else f"{MAIN}\n\n{CALL}"
-        used = {one.id for one in ast.walk(ast.parse("\n".join(made.values()))) if _is_name(one)}
+        tree = ast.parse("\n".join(made.values()))
+        used = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
         imports = sorted(one for one in {*self.imports, "import sys"} if _bound(one) in used)
         return {"": HEAD + "\n" + "".join(_import_lines(imports)), **made}
 
@@ -123,7 +119,7 @@ class Source:
             return
         if old:
             later = self.definitions[self.definitions.index(old[0]) :]
-            missing = new.needs() & {name for one in later for name in one.names} - new.names
+            missing = new.needs & {name for one in later for name in one.names} - new.names
             if not missing:
                 new.part = old[0].part
                 self.definitions[self.definitions.index(old[0])] = new
@@ -191,10 +187,6 @@ def _first(node: ast.AST) -> Iterator[ast.AST]:
         if child not in inside:
             yield child
             yield from _first(child)
-
-
-def _is_name(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name)
 
 
 def _alone(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> ast.stmt:

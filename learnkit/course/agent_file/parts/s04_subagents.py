@@ -56,4 +56,4 @@ def run_calls(agent: Agent, calls: list[dict], results: dict) -> None:
 @hook("before_model")
 def stop_here(agent: Agent) -> None:
     if agent.stopped.is_set():
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt("asked to stop")

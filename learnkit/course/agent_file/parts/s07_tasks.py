@@ -11,6 +11,7 @@ def locked(name: str):
     """Hold the lock of a folder, in which one process or thread at a time may decide and write."""
     folder = ROOT / name
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / ".gitignore").write_text("*\n")  # no commit should hold it
     with (folder / "lock").open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield folder

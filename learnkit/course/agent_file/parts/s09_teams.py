@@ -94,7 +94,7 @@ def live(mate: Agent, work: str | None) -> None:
             mate.status = "idle"
             work = next_work(mate)
     except (Exception, KeyboardInterrupt) as error:
-        send(mate.name, "lead", f"I have stopped: {error}")
+        send(mate.name, "lead", f"I have stopped: {error!r}")
     mate.status = "shutdown"
 
 
