@@ -76,7 +76,7 @@ def agent_loop(agent: Agent, turns: int = 50) -> str:
         said = {"role": "assistant", "content": content}
         calls = [block for block in content if block["type"] == "tool_use"]
         if not calls:
-            agent.messages.append(said)
+            agent.messages += [said] if content else []  # the API takes no empty message
             if more := call_hooks("on_stop", agent):
                 agent.messages.append({"role": "user", "content": "\n".join(more)})
                 continue

@@ -34,7 +34,7 @@ def test_other_functions_of_the_module_call_the_new_one(capsys: pytest.CaptureFi
     found = re.fullmatch(r"agent\.py (\d+) → (\d+) lines\n", capsys.readouterr().out)
     assert found
     assert int(found[1]) == before
-    assert int(found[2]) == before - 2  # the new one is shorter; `re` came
+    assert int(found[2]) < before  # the new one is shorter
 
 
 def test_the_file_grows_by_the_cells_as_the_learner_has_them(tmp_path: Path) -> None:
@@ -85,11 +85,11 @@ def test_what_the_learner_has_changed_is_kept_and_said(
 @pytest.mark.parametrize(
     ("cell", "error", "says"),
     [
-        ("def f(:", SyntaxError, ""),
+        ("def f(:", SyntaxError, "invalid syntax"),
         ("X = 1\nprint(X)", UsageError, "line 2: 'print(X)' does something at once"),
         ("for x in 'ab':\n    X = x", UsageError, "cell of its own"),
-        ("X = int('no number')", ValueError, ""),
-        ("import signal\n\nX = signal.raise_signal(2)", KeyboardInterrupt, ""),  # in a loop, say
+        ("X = int('no number')", ValueError, "invalid literal"),
+        ("X = [print(1)] and g()", NameError, "g"),
     ],
 )
 def test_a_cell_that_fails_leaves_the_file_as_it_was(

@@ -272,13 +272,13 @@ def test_s06_old_results_go_first_and_a_summary_keeps_request_and_plan(tmp_path:
         step = sum(one["role"] == "assistant" for one in request["messages"])
         if step == 0:
             return lk.use("todo", items=[item("1")])
-        if step == 7:
+        if step == 8:
             return lk.use("compact", focus="the names")
         return lk.reply(lk.use("read_file", path="long.txt"), thinking="Next.")
 
     project = Project(tmp_path, 6, script)
     (project.folder / "long.txt").write_text("x" * 1900)
-    project.run("Read it six times", AGENT_THRESHOLD="3500")
+    project.run("Read it six times", AGENT_THRESHOLD="3300")
     texts = [json.dumps(one["messages"]) for one in project.requests]
     assert any("[Previous: used read_file]" in one for one in texts)
     wish = next(one for one in project.requests if "tools" not in one)

@@ -43,6 +43,7 @@ class AgentCells:
             SyntaxError: if it is not Python.
             UsageError: if it holds something else than imports, constants, def and class.
         """
+        compile(cell, NAME, "exec", dont_inherit=True)
         parsed(cell)
         self._cells += 1
         # One line down, because the first line of the cell is the magic.
@@ -58,7 +59,7 @@ class AgentCells:
             )
 
     def _execute(self, text: str, name: str) -> None:
-        code = compile(text, name, "exec")
+        code = compile(text, name, "exec", dont_inherit=True)
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
         exec(code, self.module.__dict__)
 

@@ -55,7 +55,7 @@ def agent_loop(agent: Agent, turns: int = 50) -> str:
         said = {"role": "assistant", "content": content}
         calls = [block for block in content if block["type"] == "tool_use"]
         if not calls:
-            agent.messages.append(said)
+            agent.messages += [said] if content else []  # the API takes no empty message
             return "\n".join(block["text"] for block in content if block["type"] == "text")
         results = []
         try:
