@@ -193,7 +193,7 @@ def output_of(process: subprocess.Popen, seconds: int) -> str:
 @tool("write")
 def bash(agent: Agent, command: str) -> str:
     """Run a bash command in the project's folder and return its output, for at most 120 seconds.
-    Each command starts in that folder, cannot ask for input, and ends what it started."""
+    Each command starts in that folder. It cannot ask for input, or leave something running."""
     return output_of(start(command, agent.folder), MAX_SECONDS)
 
 
@@ -1005,12 +1005,21 @@ def worktree_merge(agent: Agent, name: str) -> str:
             with suppress(RuntimeError):  # there is nothing to abort if it has not begun
                 git("merge", "--abort")
             raise
-        tests = start(TESTS, ROOT)
-        output = output_of(tests, seconds=300)
-        if tests.returncode:  # two changes can fit for git, and not fit each other
+        try:
+            output = run_tests()
+        except BaseException:  # Ctrl-C, too
             git("reset", "-q", "--merge", before)
-            raise RuntimeError(f"merged, tested, and undone:\n{output}")
+            raise
     return f"wt/{name} is merged. {output}"
+
+
+def run_tests() -> str:
+    """Two changes can fit for git, and not fit each other."""
+    tests = start(TESTS, ROOT)
+    output = output_of(tests, seconds=300)
+    if tests.returncode:
+        raise RuntimeError(f"merged, tested, and undone:\n{output}")
+    return output
 
 
 @tool("lead")

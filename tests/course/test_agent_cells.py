@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from jupyter_client.manager import start_new_kernel
 
+from learnkit.course import progress
 from learnkit.course.agent_file.cells import AgentCells
 from learnkit.course.agent_file.own import STATE, write_reference
 from learnkit.course.agent_file.source import PARTS, Source, split
@@ -25,7 +28,9 @@ def _no_module() -> Iterator[None]:
 
 def test_other_functions_of_the_module_call_the_new_one(capsys: pytest.CaptureFixture[str]) -> None:
     cells = AgentCells("s03", None)
-    cells.run("", "import re\n\n\ndef shortened(text, limit=9):\n    return re.sub('a', 'b', text)\n")
+    cells.run(
+        "", "import re\n\n\ndef shortened(text, limit=9):\n    return re.sub('a', 'b', text)\n"
+    )
     lead = sys.modules["agent"].Agent()
     call = {"id": "1", "name": "bash", "input": {"command": "echo aaa"}}
     cells.module.POLICY["write"] = "allow"
@@ -39,7 +44,11 @@ def test_other_functions_of_the_module_call_the_new_one(capsys: pytest.CaptureFi
 
 def test_the_file_grows_by_the_cells_as_the_learner_has_them(tmp_path: Path) -> None:
     cells = AgentCells("s01", tmp_path)
-    for text in ("X = 1", "import os\n\n\ndef f():\n    return os.sep\n", "def f():\n    return X\n"):
+    for text in (
+        "X = 1",
+        "import os\n\n\ndef f():\n    return os.sep\n",
+        "def f():\n    return X\n",
+    ):
         cells.run("", text)
     text = (tmp_path / "agent.py").read_text()
     assert split(text)["s01 loop"] == "X = 1\n\n\ndef f():\n    return X\n"
@@ -123,9 +132,34 @@ def test_the_reference_is_written_and_replaces_no_other_file(tmp_path: Path) -> 
     write_reference("s04", tmp_path, force=True)
     with pytest.raises(UsageError, match="there is no lesson 's13'"):
         write_reference("s13", tmp_path)
-    AgentCells("s05", tmp_path).run("", "X = 1")  # it is learnkit's text, so it can go on from there
+    AgentCells("s05", tmp_path).run(
+        "", "X = 1"
+    )  # it is learnkit's text, so it can go on from there
     assert split(path.read_text())["s05 skills"] == "X = 1\n"
     assert (tmp_path / STATE).exists()
+
+
+@pytest.mark.slow
+def test_a_lesson_has_the_magic_and_writes_only_in_front_of_a_learner(tmp_path: Path) -> None:
+    (tmp_path / progress.STATE).write_text("{}")  # a working copy
+    code = """
+from learnkit import lesson
+lab = lesson("s02")
+get_ipython().run_cell_magic("agent", "", "X = 1")
+import agent
+assert agent.X == 1
+assert agent.Agent().specs[0]["name"] == "bash"
+"""
+    for static, written in (("1", False), ("0", True)):
+        live = {**os.environ, progress.SETTING: str(tmp_path), "LEARNKIT_STATIC": static}
+        manager, client = start_new_kernel(kernel_name="python3", env=live, cwd=str(tmp_path))
+        try:
+            reply = client.execute_interactive(code, output_hook=lambda _: None, timeout=60)
+            assert reply["content"]["status"] == "ok", reply["content"]
+        finally:
+            client.stop_channels()
+            manager.shutdown_kernel(now=True)
+        assert (tmp_path / "agent.py").exists() == written
 
 
 def test_each_part_says_what_it_is() -> None:

@@ -238,7 +238,9 @@ def test_s04_the_parent_gets_reports_and_children_work_side_by_side(tmp_path: Pa
     assert results == ["a is long.", "(no summary)"]
 
 
-SKILL = "---\r\nname: tests\r\ndescription: >\r\n  How we\r\n  write tests\r\n---\r\nNo\r\n---\r\nmocks"
+SKILL = (
+    "---\r\nname: tests\r\ndescription: >\r\n  How we\r\n  write tests\r\n---\r\nNo\r\n---\r\nmocks"
+)
 
 
 def test_s05_a_skill_is_listed_and_loaded(tmp_path: Path) -> None:
@@ -418,7 +420,7 @@ def test_s10_a_plan_opens_the_gate_once_and_only_the_addressee_answers(tmp_path:
             return lk.use("spawn_teammate", **plan, plan_required=True)
         if "plan_approval_request" in last(request):
             return lk.use("plan_approval", request_id=request_id(request), approve=True)
-        if "is approved" in last(request):
+        if "is approved." in last(request):
             return lk.use("plan_approval", request_id=request_id(request), approve=False)
         if '"Deleted."' in last(request):
             return lk.use("send_message", to="bob", content="Delete all.txt")
@@ -548,7 +550,7 @@ def test_s12_a_task_is_done_in_its_worktree_and_merged_if_the_tests_pass(tmp_pat
                 lk.use("worktree_create", name="../two", task_id=1),
                 lk.use("spawn_teammate", name="alice", role="coder", prompt="Find work"),
             )
-        if '[x] #1' in said and "worktree_merge" not in said:
+        if "[x] #1" in said and "worktree_merge" not in said:
             return lk.use("worktree_merge", name="one")
         if "[x] #1" in said and "worktree_remove" not in said:
             return lk.use("worktree_remove", name="one")

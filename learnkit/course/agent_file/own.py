@@ -34,7 +34,9 @@ class OwnFile:
         before = before_lesson(lesson)
         self.source, self._written = Source.reference(before), self.source_sections(before)
         if folder and (folder / STATE).exists():
-            with contextlib.suppress(ValueError, KeyError, TypeError):  # damaged: as if there were none
+            with contextlib.suppress(
+                ValueError, KeyError, TypeError
+            ):  # damaged: as if there were none
                 state = json.loads((folder / STATE).read_text("utf-8"))
                 definitions = [Definition(**one) for one in state["definitions"]]
                 self.source = Source(definitions, set(state["imports"]))
@@ -58,7 +60,7 @@ class OwnFile:
         self.source.add(self.lesson, cell)
         made = self.source.sections()
         if self._folder is None or not (self._folder / NAME).exists():
-            kept, sections = [], made
+            kept, sections = list[str](), made
         else:
             kept, sections = merged(split(self.text), self._written, made)
         self._text, self._written = joined(sections), made
@@ -91,7 +93,9 @@ def merged(
             result[name] = text
         elif name == "":  # imports: each line can be there twice
             new = [line for line in text.splitlines() if line not in mine.splitlines()]
-            result[name] = "\n".join([mine.strip("\n"), *(line for line in new if "import" in line)])
+            result[name] = "\n".join(
+                [mine.strip("\n"), *(line for line in new if "import" in line)]
+            )
         else:
             result[name] = mine
             if name != "main" and text != written.get(name):

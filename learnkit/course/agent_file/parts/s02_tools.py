@@ -119,7 +119,7 @@ def output_of(process: subprocess.Popen, seconds: int) -> str:
 @tool("write")
 def bash(agent: Agent, command: str) -> str:
     """Run a bash command in the project's folder and return its output, for at most 120 seconds.
-    Each command starts in that folder, cannot ask for input, and ends what it started."""
+    Each command starts in that folder. It cannot ask for input, or leave something running."""
     return output_of(start(command, agent.folder), MAX_SECONDS)
 
 

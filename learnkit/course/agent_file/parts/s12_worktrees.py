@@ -59,12 +59,21 @@ def worktree_merge(agent: Agent, name: str) -> str:
             with suppress(RuntimeError):  # there is nothing to abort if it has not begun
                 git("merge", "--abort")
             raise
-        tests = start(TESTS, ROOT)
-        output = output_of(tests, seconds=300)
-        if tests.returncode:  # two changes can fit for git, and not fit each other
+        try:
+            output = run_tests()
+        except BaseException:  # Ctrl-C, too
             git("reset", "-q", "--merge", before)
-            raise RuntimeError(f"merged, tested, and undone:\n{output}")
+            raise
     return f"wt/{name} is merged. {output}"
+
+
+def run_tests() -> str:
+    """Two changes can fit for git, and not fit each other."""
+    tests = start(TESTS, ROOT)
+    output = output_of(tests, seconds=300)
+    if tests.returncode:
+        raise RuntimeError(f"merged, tested, and undone:\n{output}")
+    return output
 
 
 @tool("lead")
