@@ -28,9 +28,7 @@ def _no_module() -> Iterator[None]:
 
 def test_other_functions_of_the_module_call_the_new_one(capsys: pytest.CaptureFixture[str]) -> None:
     cells = AgentCells("s03", None)
-    cells.run(
-        "", "import re\n\n\ndef shortened(text, limit=9):\n    return re.sub('a', 'b', text)\n"
-    )
+    cells.run("", "import re\n\n\ndef shortened(text):\n    return re.sub('a', 'b', text)\n")
     lead = sys.modules["agent"].Agent()
     call = {"id": "1", "name": "bash", "input": {"command": "echo aaa"}}
     cells.module.POLICY["write"] = "allow"
@@ -132,9 +130,7 @@ def test_the_reference_is_written_and_replaces_no_other_file(tmp_path: Path) -> 
     write_reference("s04", tmp_path, force=True)
     with pytest.raises(UsageError, match="there is no lesson 's13'"):
         write_reference("s13", tmp_path)
-    AgentCells("s05", tmp_path).run(
-        "", "X = 1"
-    )  # it is learnkit's text, so it can go on from there
+    AgentCells("s05", tmp_path).run("", "X = 1")  # it goes on from learnkit's text
     assert split(path.read_text())["s05 skills"] == "X = 1\n"
     assert (tmp_path / STATE).exists()
 

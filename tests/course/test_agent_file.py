@@ -248,7 +248,9 @@ def test_s05_a_skill_is_listed_and_loaded(tmp_path: Path) -> None:
     project = Project(tmp_path, 5, script)
     for name, text in {"tests": SKILL, "bad": "no fields"}.items():
         (project.folder / "skills" / name).mkdir(parents=True)
-        (project.folder / "skills" / name / "SKILL.md").write_bytes(text.encode())
+        (project.folder / "skills" / name / "SKILL.md").write_bytes(
+            text.replace("\n", "\r\n").encode()
+        )
     with project.server, project.start("Go") as process:
         _, err = process.communicate(timeout=120)
     assert "bad/SKILL.md is left out: it does not begin with" in err
@@ -452,7 +454,7 @@ def test_s10_a_plan_opens_the_gate_once_and_only_the_addressee_answers(tmp_path:
     project.run("Go")
     assert not (project.folder / "old.txt").exists()
     assert (project.folder / "all.txt").exists()
-    text = str([one["messages"][-1] for one in project.requests])
+    text = str([one["messages"] for one in project.requests])
     assert "for bob to answer" in text  # his own plan
     assert "is approved already" in text
     assert "I have stopped" in text
@@ -460,11 +462,11 @@ def test_s10_a_plan_opens_the_gate_once_and_only_the_addressee_answers(tmp_path:
 
 def test_s11_teammates_claim_what_suits_them_and_a_taken_task_is_refused(tmp_path: Path) -> None:
     def mate(request: dict[str, Any]) -> Any:
-        said = str(request["messages"][-1])
-        if "<auto-claimed>" not in said:
+        said = str(request["messages"])
+        if "<auto-claimed>" not in said or "task_update" in said:
             return lk.say("Idle.")
         number = int(said.partition("Task #")[2][0])
-        if "claim_task" not in str(request["messages"]):
+        if "claim_task" not in said:
             return lk.use("claim_task", task_id=number)
         return lk.use("task_update", task_id=number, status="completed")
 

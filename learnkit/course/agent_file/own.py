@@ -34,9 +34,7 @@ class OwnFile:
         before = before_lesson(lesson)
         self.source, self._written = Source.reference(before), self.source_sections(before)
         if folder and (folder / STATE).exists():
-            with contextlib.suppress(
-                ValueError, KeyError, TypeError
-            ):  # damaged: as if there were none
+            with contextlib.suppress(ValueError, KeyError, TypeError):  # it is damaged
                 state = json.loads((folder / STATE).read_text("utf-8"))
                 definitions = [Definition(**one) for one in state["definitions"]]
                 self.source = Source(definitions, set(state["imports"]))
@@ -92,10 +90,9 @@ def merged(
         if not mine.strip() or mine in (text, written.get(name)):
             result[name] = text
         elif name == "":  # imports: each line can be there twice
-            new = [line for line in text.splitlines() if line not in mine.splitlines()]
-            result[name] = "\n".join(
-                [mine.strip("\n"), *(line for line in new if "import" in line)]
-            )
+            old = mine.strip("\n").splitlines()
+            new = [line for line in text.splitlines() if "import" in line and line not in old]
+            result[name] = "\n".join(old + new)
         else:
             result[name] = mine
             if name != "main" and text != written.get(name):

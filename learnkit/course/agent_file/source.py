@@ -88,7 +88,7 @@ class Source:
             self._put(Definition(one, lesson, lesson))
 
     def fill(self, last: str) -> None:
-        """Add what the reference has up to a lesson, where this file has nothing or an older form."""
+        """Add what the reference has up to a lesson, if it is missing here or older."""
         reference = Source.reference(last)
         self.imports |= reference.imports
         have = {name: one.lesson for one in self.definitions for name in one.names}
