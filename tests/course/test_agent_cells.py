@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -122,7 +123,11 @@ def test_a_definition_moves_to_its_own_part_if_it_needs_what_comes_later() -> No
 
 
 def test_the_reference_is_written_and_replaces_no_other_file(tmp_path: Path) -> None:
-    path = write_reference("s05", tmp_path)
+    command = "from learnkit.terminal.cli import main; main()"
+    subprocess.run(
+        [sys.executable, "-c", command, "agent", "s05"], cwd=tmp_path, check=True, timeout=60
+    )
+    path = tmp_path / "agent.py"
     assert path.read_text() == str(Source.reference("s05"))
     write_reference("s05", tmp_path)
     with pytest.raises(UsageError, match="learnkit agent s04 --force"):

@@ -238,9 +238,7 @@ def test_s04_the_parent_gets_reports_and_children_work_side_by_side(tmp_path: Pa
     assert results == ["a is long.", "(no summary)"]
 
 
-SKILL = (
-    "---\r\nname: tests\r\ndescription: >\r\n  How we\r\n  write tests\r\n---\r\nNo\r\n---\r\nmocks"
-)
+SKILL = "---\nname: tests\ndescription: >\n  How we\n  write tests\n---\nNo\n---\nmocks"
 
 
 def test_s05_a_skill_is_listed_and_loaded(tmp_path: Path) -> None:
