@@ -1,6 +1,8 @@
 """A coding agent in one file, as the lessons of learnkit build it.
 
-Run it: python agent.py "Create hello.py that prints Hello World."
+python agent.py "Create hello.py that prints Hello World."
+
+It needs ANTHROPIC_API_KEY, and the name of a model in ANTHROPIC_MODEL.
 """
 
 import atexit
@@ -39,8 +41,8 @@ class Agent:
         self.name, self.folder, self.groups = name, Path(folder or ROOT).resolve(), {*groups}
         self.system, self.messages = SYSTEM, []
         call_hooks("start", self)
-        self.tools = {name: one for name, one in TOOLS.items() if self.groups & {*one.groups}}
-        self.specs = [spec_of(one) for one in self.tools.values()]
+        self.tools = {name: tool for name, tool in TOOLS.items() if self.groups & tool.groups}
+        self.specs = [spec_of(tool) for tool in self.tools.values()]
 
 
 def result_of(call: dict, text: str, is_error: bool = False) -> dict:
@@ -124,7 +126,7 @@ def tool(*groups):
     """Register a function as a tool. An agent that has one of these groups may call it."""
 
     def register(function):
-        function.groups = groups
+        function.groups = {*groups}
         TOOLS[function.__name__] = function
         return function
 
@@ -133,11 +135,13 @@ def tool(*groups):
 
 def spec_of(function) -> dict:
     """What the model sees of a tool: the name, the docstring, and a schema of the arguments."""
-    _agent, *parameters = inspect.signature(function).parameters.values()
+    _agent, *arguments = inspect.signature(function).parameters.values()
     schema = {
         "type": "object",
-        "properties": {one.name: {"type": JSON_TYPES[one.annotation]} for one in parameters},
-        "required": [one.name for one in parameters if one.default is one.empty],
+        "properties": {
+            argument.name: {"type": JSON_TYPES[argument.annotation]} for argument in arguments
+        },
+        "required": [argument.name for argument in arguments if argument.default is argument.empty],
     }
     description = inspect.getdoc(function)
     return {"name": function.__name__, "description": description, "input_schema": schema}
@@ -242,7 +246,7 @@ def hook(point):
 
 def call_hooks(point: str, agent: Agent, *more) -> list[str]:
     """Call the functions of a point, and return the texts that they give."""
-    return [text for one in [*HOOKS[point].values()] if (text := one(agent, *more))]
+    return [text for function in [*HOOKS[point].values()] if (text := function(agent, *more))]
 
 
 def run_calls(agent: Agent, calls: list[dict], results: dict) -> None:
@@ -294,18 +298,18 @@ def check_items(before: list[dict], items: list[dict]) -> None:
     """Refuse a list that is no plan, or that has lost open items."""
     if len(items) > 20:
         raise ValueError(f"{len(items)} items are too many; give at most 20")
-    if any(not one["text"].strip() or one["status"] not in MARKS for one in items):
+    if any(not item["text"].strip() or item["status"] not in MARKS for item in items):
         raise ValueError(f"each item needs a text, and a status: {', '.join(MARKS)}")
-    if sum(one["status"] == "in_progress" for one in items) > 1:
+    if sum(item["status"] == "in_progress" for item in items) > 1:
         raise ValueError("only one item may be in_progress")
-    given = {one["id"] for one in items}
-    lost = [one["text"] for one in open_items(before) if one["id"] not in given]
+    given = {item["id"] for item in items}
+    lost = [item["text"] for item in open_items(before) if item["id"] not in given]
     if lost:
         raise ValueError(f"still open, and missing in your list: {', '.join(lost)}")
 
 
 def open_items(items: list[dict]) -> list[dict]:
-    return [one for one in items if one["status"] != "completed"]
+    return [item for item in items if item["status"] != "completed"]
 
 
 def render(items: list[dict]) -> str:
@@ -459,13 +463,13 @@ def blocks(message: dict) -> list[dict]:
 def cleared(messages: list[dict]) -> list[dict]:
     """The messages, with a line in place of each long old result that a call can bring back."""
     found = [block for message in messages[:-1] for block in blocks(message)]
-    names = {one["id"]: one["name"] for one in found if one["type"] == "tool_use"}
-    results = [one for one in found if one["type"] == "tool_result"]
-    for one in results[:-KEPT]:
-        skill = one["content"].startswith("<skill")
-        if len(one["content"]) > 100 and not one.get("is_error") and not skill:
-            one["content"] = f"[Previous: used {names[one['tool_use_id']]}]"
-    return [{"role": one["role"], "content": blocks(one)} for one in messages]
+    names = {block["id"]: block["name"] for block in found if block["type"] == "tool_use"}
+    results = [block for block in found if block["type"] == "tool_result"]
+    for result in results[:-KEPT]:
+        skill = result["content"].startswith("<skill")
+        if len(result["content"]) > 100 and not result.get("is_error") and not skill:
+            result["content"] = f"[Previous: used {names[result['tool_use_id']]}]"
+    return [{"role": message["role"], "content": blocks(message)} for message in messages]
 
 
 def summarise(agent: Agent) -> None:
@@ -485,7 +489,7 @@ def summarise(agent: Agent) -> None:
     if agent.items:
         parts += ["[Your todo list]", render(agent.items)]
     agent.messages = [{"role": "user", "content": "\n".join(parts)}]
-    agent.messages += [{"role": one["role"], "content": blocks(one)} for one in newest]
+    agent.messages += [{"role": message["role"], "content": blocks(message)} for message in newest]
 
 
 def save_transcript(agent: Agent) -> str:
@@ -731,7 +735,9 @@ def spawn_teammate(
 @tool("lead", "teammate")
 def list_teammates(agent: Agent) -> str:
     """Show who is in the team, with role and status: working, idle or shutdown."""
-    return "\n".join(f"{one.name} ({one.role}): {one.status}" for one in MATES.values()) or "None."
+    return (
+        "\n".join(f"{mate.name} ({mate.role}): {mate.status}" for mate in MATES.values()) or "None."
+    )
 
 
 def recruit(name: str, role: str) -> Agent:

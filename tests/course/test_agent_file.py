@@ -118,6 +118,7 @@ def test_s01_it_runs_commands_and_reports(tmp_path: Path) -> None:
     assert "command" in project.results()[1]  # the argument that was missing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", [1, 2, 3, 12])
 def test_ctrl_c_and_a_reply_that_was_cut_off_leave_a_result_for_each_call(
     tmp_path: Path, lesson: int
@@ -154,6 +155,7 @@ except KeyboardInterrupt:
     assert not (project.folder / "cut").exists()
 
 
+@pytest.mark.slow
 def test_s02_tools_have_schemas_and_paths_stay_inside(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
     script = turns(
@@ -183,6 +185,7 @@ def test_s02_tools_have_schemas_and_paths_stay_inside(tmp_path: Path) -> None:
     assert said[6] == "home\n(exit code 3)"
 
 
+@pytest.mark.slow
 def test_s02_nobody_there_to_ask_means_no(tmp_path: Path) -> None:
     script = turns(lk.use("write_file", path="a.txt", content="a"), lk.say("It was refused."))
     project = Project(tmp_path, 2, script)
@@ -195,6 +198,7 @@ def item(id: str, status: str = "pending") -> dict[str, str]:
     return {"id": id, "text": f"part {id}", "status": status}
 
 
+@pytest.mark.slow
 def test_s03_the_reminder_follows_three_rounds_and_no_open_item_is_lost(tmp_path: Path) -> None:
     look = lk.use("bash", command="true")
     script = turns(
@@ -215,6 +219,7 @@ def test_s03_the_reminder_follows_three_rounds_and_no_open_item_is_lost(tmp_path
     assert said[7].endswith("(2/2 completed)")
 
 
+@pytest.mark.slow
 def test_s04_the_parent_gets_reports_and_children_work_side_by_side(tmp_path: Path) -> None:
     def script(request: dict[str, Any]) -> Any:
         first, count = blocks(request["messages"][0])[0]["text"], len(request["messages"])
@@ -241,6 +246,7 @@ def test_s04_the_parent_gets_reports_and_children_work_side_by_side(tmp_path: Pa
 SKILL = "---\nname: tests\ndescription: >\n  How we\n  write tests\n---\nNo\n---\nmocks"
 
 
+@pytest.mark.slow
 def test_s05_a_skill_is_listed_and_loaded(tmp_path: Path) -> None:
     script = turns(lk.use("load_skill", name="tests"), lk.use("load_skill", name="x"), lk.say("."))
     project = Project(tmp_path, 5, script)
@@ -258,12 +264,14 @@ def test_s05_a_skill_is_listed_and_loaded(tmp_path: Path) -> None:
     assert "no skill 'x'; there are: tests" in said[1]
 
 
+@pytest.mark.slow
 def test_s05_without_skills_there_is_no_tool(tmp_path: Path) -> None:
     project = Project(tmp_path, 5, turns(lk.say("None.")))
     project.run("Which skills are there?")
     assert "load_skill" not in [one["name"] for one in project.requests[0]["tools"]]
 
 
+@pytest.mark.slow
 def test_s06_old_results_go_first_and_a_summary_keeps_request_and_plan(tmp_path: Path) -> None:
     def script(request: dict[str, Any]) -> Any:
         text = json.dumps(request["messages"])
@@ -335,6 +343,7 @@ def test_s07_two_processes_lose_no_task(tmp_path: Path) -> None:
     assert sorted(one["id"] for one in files) == [*range(1, 51)]
 
 
+@pytest.mark.slow
 def test_s08_a_job_runs_beside_the_work_and_its_result_comes_once(tmp_path: Path) -> None:
     wait = "until [ -e go ]; do sleep 0.02; done; echo ready; exit 3"
     script = turns(
@@ -365,6 +374,7 @@ def team(**lanes: Script) -> Script:
     return script
 
 
+@pytest.mark.slow
 def test_s09_a_teammate_is_written_to_and_answers(tmp_path: Path) -> None:
     script = team(
         lead=turns(
@@ -384,6 +394,7 @@ def test_s09_a_teammate_is_written_to_and_answers(tmp_path: Path) -> None:
     assert '"from": "alice", "to": "lead", "content": "42"' in text
 
 
+@pytest.mark.slow
 def test_s09_mail_is_there_again_if_its_reader_is_killed_before_the_commit(tmp_path: Path) -> None:
     project = Project(tmp_path, 9, turns(lk.say("Read.")))
     project.run("Go")  # makes the folders
@@ -404,6 +415,7 @@ agent.run(agent.Agent(), "Go")
         assert str(project.requests[-1]["messages"]).count("the build is red") == times
 
 
+@pytest.mark.slow
 def test_s10_a_plan_opens_the_gate_once_and_only_the_addressee_answers(tmp_path: Path) -> None:
     def last(request: dict[str, Any]) -> str:
         messages = request["messages"]
@@ -458,6 +470,7 @@ def test_s10_a_plan_opens_the_gate_once_and_only_the_addressee_answers(tmp_path:
     assert "I have stopped" in text
 
 
+@pytest.mark.slow
 def test_s11_teammates_claim_what_suits_them_and_a_taken_task_is_refused(tmp_path: Path) -> None:
     def mate(request: dict[str, Any]) -> Any:
         said = str(request["messages"])
@@ -531,6 +544,7 @@ print(len(agent.ready(agent.load_tasks())))
     assert python(back).communicate(timeout=60)[0] == "30\n"
 
 
+@pytest.mark.slow
 def test_s12_a_task_is_done_in_its_worktree_and_merged_if_the_tests_pass(tmp_path: Path) -> None:
     def alice(request: dict[str, Any]) -> Any:
         said = str(request["messages"][-1])
@@ -572,6 +586,7 @@ def test_s12_a_task_is_done_in_its_worktree_and_merged_if_the_tests_pass(tmp_pat
         assert ("merged, tested, and undone" in text) != merged
 
 
+@pytest.mark.slow
 def test_s12_a_conflict_is_reported_and_undone(tmp_path: Path) -> None:
     project = Project(tmp_path, 12, turns(lk.say(".")))
     repository(project.folder)

@@ -18,7 +18,9 @@ from learnkit.errors import UsageError
 PARTS = {path.stem[:3]: path for path in sorted(Path(__file__).with_name("parts").glob("s*.py"))}
 HEAD = '''"""A coding agent in one file, as the lessons of learnkit build it.
 
-Run it: python agent.py "Create hello.py that prints Hello World."
+python agent.py "Create hello.py that prints Hello World."
+
+It needs ANTHROPIC_API_KEY, and the name of a model in ANTHROPIC_MODEL.
 """
 '''
 #: Until lesson 12 writes its own.

@@ -29,7 +29,7 @@ def tool(*groups):
     """Register a function as a tool. An agent that has one of these groups may call it."""
 
     def register(function):
-        function.groups = groups
+        function.groups = {*groups}
         TOOLS[function.__name__] = function
         return function
 
@@ -38,11 +38,13 @@ def tool(*groups):
 
 def spec_of(function) -> dict:
     """What the model sees of a tool: the name, the docstring, and a schema of the arguments."""
-    _agent, *parameters = inspect.signature(function).parameters.values()
+    _agent, *arguments = inspect.signature(function).parameters.values()
     schema = {
         "type": "object",
-        "properties": {one.name: {"type": JSON_TYPES[one.annotation]} for one in parameters},
-        "required": [one.name for one in parameters if one.default is one.empty],
+        "properties": {
+            argument.name: {"type": JSON_TYPES[argument.annotation]} for argument in arguments
+        },
+        "required": [argument.name for argument in arguments if argument.default is argument.empty],
     }
     description = inspect.getdoc(function)
     return {"name": function.__name__, "description": description, "input_schema": schema}
@@ -53,8 +55,8 @@ class Agent:
 
     def __init__(self, folder=ROOT, groups=("read", "write")):
         self.folder, self.system, self.messages = Path(folder).resolve(), SYSTEM, []
-        self.tools = {name: one for name, one in TOOLS.items() if {*one.groups} & {*groups}}
-        self.specs = [spec_of(one) for one in self.tools.values()]
+        self.tools = {name: tool for name, tool in TOOLS.items() if {*groups} & tool.groups}
+        self.specs = [spec_of(tool) for tool in self.tools.values()]
 
 
 def run_call(agent: Agent, call: dict) -> dict:

@@ -16,7 +16,7 @@ def hook(point):
 
 def call_hooks(point: str, agent: Agent, *more) -> list[str]:
     """Call the functions of a point, and return the texts that they give."""
-    return [text for one in [*HOOKS[point].values()] if (text := one(agent, *more))]
+    return [text for function in [*HOOKS[point].values()] if (text := function(agent, *more))]
 
 
 class Agent:
@@ -26,8 +26,8 @@ class Agent:
         self.name, self.folder, self.groups = name, Path(folder or ROOT).resolve(), {*groups}
         self.system, self.messages = SYSTEM, []
         call_hooks("start", self)
-        self.tools = {name: one for name, one in TOOLS.items() if self.groups & {*one.groups}}
-        self.specs = [spec_of(one) for one in self.tools.values()]
+        self.tools = {name: tool for name, tool in TOOLS.items() if self.groups & tool.groups}
+        self.specs = [spec_of(tool) for tool in self.tools.values()]
 
 
 def agent_loop(agent: Agent, turns: int = 50) -> str:
@@ -106,18 +106,18 @@ def check_items(before: list[dict], items: list[dict]) -> None:
     """Refuse a list that is no plan, or that has lost open items."""
     if len(items) > 20:
         raise ValueError(f"{len(items)} items are too many; give at most 20")
-    if any(not one["text"].strip() or one["status"] not in MARKS for one in items):
+    if any(not item["text"].strip() or item["status"] not in MARKS for item in items):
         raise ValueError(f"each item needs a text, and a status: {', '.join(MARKS)}")
-    if sum(one["status"] == "in_progress" for one in items) > 1:
+    if sum(item["status"] == "in_progress" for item in items) > 1:
         raise ValueError("only one item may be in_progress")
-    given = {one["id"] for one in items}
-    lost = [one["text"] for one in open_items(before) if one["id"] not in given]
+    given = {item["id"] for item in items}
+    lost = [item["text"] for item in open_items(before) if item["id"] not in given]
     if lost:
         raise ValueError(f"still open, and missing in your list: {', '.join(lost)}")
 
 
 def open_items(items: list[dict]) -> list[dict]:
-    return [one for one in items if one["status"] != "completed"]
+    return [item for item in items if item["status"] != "completed"]
 
 
 def render(items: list[dict]) -> str:

@@ -55,13 +55,13 @@ def blocks(message: dict) -> list[dict]:
 def cleared(messages: list[dict]) -> list[dict]:
     """The messages, with a line in place of each long old result that a call can bring back."""
     found = [block for message in messages[:-1] for block in blocks(message)]
-    names = {one["id"]: one["name"] for one in found if one["type"] == "tool_use"}
-    results = [one for one in found if one["type"] == "tool_result"]
-    for one in results[:-KEPT]:
-        skill = one["content"].startswith("<skill")
-        if len(one["content"]) > 100 and not one.get("is_error") and not skill:
-            one["content"] = f"[Previous: used {names[one['tool_use_id']]}]"
-    return [{"role": one["role"], "content": blocks(one)} for one in messages]
+    names = {block["id"]: block["name"] for block in found if block["type"] == "tool_use"}
+    results = [block for block in found if block["type"] == "tool_result"]
+    for result in results[:-KEPT]:
+        skill = result["content"].startswith("<skill")
+        if len(result["content"]) > 100 and not result.get("is_error") and not skill:
+            result["content"] = f"[Previous: used {names[result['tool_use_id']]}]"
+    return [{"role": message["role"], "content": blocks(message)} for message in messages]
 
 
 def summarise(agent: Agent) -> None:
@@ -81,7 +81,7 @@ def summarise(agent: Agent) -> None:
     if agent.items:
         parts += ["[Your todo list]", render(agent.items)]
     agent.messages = [{"role": "user", "content": "\n".join(parts)}]
-    agent.messages += [{"role": one["role"], "content": blocks(one)} for one in newest]
+    agent.messages += [{"role": message["role"], "content": blocks(message)} for message in newest]
 
 
 def save_transcript(agent: Agent) -> str:

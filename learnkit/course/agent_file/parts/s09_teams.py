@@ -63,7 +63,9 @@ def spawn_teammate(agent: Agent, name: str, role: str, prompt: str) -> str:
 @tool("lead", "teammate")
 def list_teammates(agent: Agent) -> str:
     """Show who is in the team, with role and status: working, idle or shutdown."""
-    return "\n".join(f"{one.name} ({one.role}): {one.status}" for one in MATES.values()) or "None."
+    return (
+        "\n".join(f"{mate.name} ({mate.role}): {mate.status}" for mate in MATES.values()) or "None."
+    )
 
 
 def recruit(name: str, role: str) -> Agent:
