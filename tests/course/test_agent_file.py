@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,10 @@ class Project:
         self.file.write_text(str(Source.reference(f"s{lesson:02}")), "utf-8")
         self.requests: list[dict[str, Any]] = []
         self._script = script
-        self.server = lk.MessagesServer(self.answer)
+
+    @cached_property
+    def server(self) -> lk.MessagesServer:
+        return lk.MessagesServer(self.answer)
 
     def answer(self, request: dict[str, Any]) -> Any:
         self.requests.append(request)
