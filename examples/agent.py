@@ -735,9 +735,8 @@ def spawn_teammate(
 @tool("lead", "teammate")
 def list_teammates(agent: Agent) -> str:
     """Show who is in the team, with role and status: working, idle or shutdown."""
-    return (
-        "\n".join(f"{mate.name} ({mate.role}): {mate.status}" for mate in MATES.values()) or "None."
-    )
+    lines = [f"{mate.name} ({mate.role}): {mate.status}" for mate in MATES.values()]
+    return "\n".join(lines) or "You have no team."
 
 
 def recruit(name: str, role: str) -> Agent:
@@ -786,8 +785,13 @@ def next_work(mate: Agent) -> str | None:
 
 
 def is_busy(mate: Agent) -> bool:
-    waiting = take(mate.name)[0] or any(suits(task, mate) for task in ready(load_tasks()))
-    return mate.status == "working" or (mate.status == "idle" and bool(waiting))
+    """Whether it works, or is about to: it has mail or a task, or will claim one."""
+    tasks = load_tasks()
+    own = [
+        task["owner"] == mate.name and task["status"] == "in_progress" for task in tasks.values()
+    ]
+    work = take(mate.name)[0] or any(own) or any(suits(task, mate) for task in ready(tasks))
+    return mate.status == "working" or (mate.status == "idle" and bool(work))
 
 
 @hook("on_stop")

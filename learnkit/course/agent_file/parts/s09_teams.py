@@ -63,9 +63,8 @@ def spawn_teammate(agent: Agent, name: str, role: str, prompt: str) -> str:
 @tool("lead", "teammate")
 def list_teammates(agent: Agent) -> str:
     """Show who is in the team, with role and status: working, idle or shutdown."""
-    return (
-        "\n".join(f"{mate.name} ({mate.role}): {mate.status}" for mate in MATES.values()) or "None."
-    )
+    lines = [f"{mate.name} ({mate.role}): {mate.status}" for mate in MATES.values()]
+    return "\n".join(lines) or "You have no team."
 
 
 def recruit(name: str, role: str) -> Agent:
@@ -109,7 +108,8 @@ def next_work(mate: Agent) -> str | None:
 
 
 def is_busy(mate: Agent) -> bool:
-    return mate.status == "working" or (mate.status == "idle" and bool(take(mate.name)[0]))
+    work = take(mate.name)[0]  # before the status, because who takes mail is working by then
+    return mate.status == "working" or (mate.status == "idle" and bool(work))
 
 
 @hook("on_stop")

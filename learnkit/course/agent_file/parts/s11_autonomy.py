@@ -76,5 +76,10 @@ def is_at_work(task: dict) -> bool:
 
 
 def is_busy(mate: Agent) -> bool:
-    waiting = take(mate.name)[0] or any(suits(task, mate) for task in ready(load_tasks()))
-    return mate.status == "working" or (mate.status == "idle" and bool(waiting))
+    """Whether it works, or is about to: it has mail or a task, or will claim one."""
+    tasks = load_tasks()
+    own = [
+        task["owner"] == mate.name and task["status"] == "in_progress" for task in tasks.values()
+    ]
+    work = take(mate.name)[0] or any(own) or any(suits(task, mate) for task in ready(tasks))
+    return mate.status == "working" or (mate.status == "idle" and bool(work))
