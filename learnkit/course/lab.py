@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.core.agent import Agent
 from learnkit.course import files as course_files
+from learnkit.course.agent_file.cells import register
 from learnkit.course.content import Game, Lesson, Remark, load
 from learnkit.course.display.badge import MODES, badge, filled_badge
 from learnkit.course.display.card import Card, show
@@ -30,7 +31,7 @@ from learnkit.course.exercise_checks import check_and_hint
 from learnkit.course.games.playing import PLAYING
 from learnkit.course.jupyter.edited_cells import RAN
 from learnkit.course.jupyter.errors import explain_errors
-from learnkit.course.progress import Progress
+from learnkit.course.progress import Progress, is_copy, working_copy
 from learnkit.course.questions import Questions
 from learnkit.course.scenario import Run, Workspaces, messages_view, workspace_alone
 from learnkit.errors import UsageError
@@ -505,6 +506,8 @@ def lesson(name: str, mode: str | None = None) -> Lab:
         explain_errors()
     lab = Lab(content, mode, recordings() / f"{name}.yaml", static)
     lab.remember("opened", "lesson")
+    work = working_copy()
+    register(name, None if static or not is_copy(work) else work)
     show(badge(content.title, mode))
     show(loop_card(int(name[1:])))
     return lab

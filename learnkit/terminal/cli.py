@@ -153,6 +153,20 @@ def progress(
 
 
 @app.command()
+def agent(
+    lesson: Annotated[str, typer.Argument(help="the last one that it holds, for example s05")],
+    force: Annotated[bool, typer.Option("--force", help="replace a file that differs")] = False,
+) -> None:
+    """Write agent.py, the harness in one file, as it is after a lesson.
+    \f
+    """
+    from learnkit.course.agent_file.own import write_reference
+
+    path = write_reference(lesson, Path.cwd(), force=force)
+    typer.echo(f"{path.name}: {len(path.read_text('utf-8').splitlines())} lines")
+
+
+@app.command()
 def verify(
     lessons: Annotated[list[str] | None, typer.Argument(help="by default all")] = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="write the outputs anew")] = False,

@@ -118,7 +118,7 @@ def _cell(shell: Any) -> str:
 def _defined(source: str) -> set[str]:
     """The names that a cell defines for the cells below it."""
     try:
-        return defined(source)
+        return defined(source.removeprefix("%%agent"))
     except SyntaxError:  # a magic, or an unfinished cell
         return set()
 

@@ -1,0 +1,1 @@
+"""``agent.py``: the harness that a learner builds, one lesson's part after the other."""

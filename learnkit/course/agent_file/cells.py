@@ -1,0 +1,79 @@
+"""The cell magic ``%%agent``: a cell's definitions become part of the module ``agent``.
+
+They are executed in that module, so that its other functions call the new ones. It starts as the
+reference is after the lesson before, whatever the learner's own file says: recordings fit it.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from learnkit.course.agent_file.own import BELOW, NAME, OwnFile, before_lesson
+from learnkit.course.agent_file.source import Source, parsed
+
+
+class AgentCells:
+    """The module ``agent`` of a lesson, and the file that grows beside it.
+
+    Args:
+        lesson: for example ``s03``.
+        folder: of the learner's file; None if nothing is to be written.
+
+    Attributes:
+        module: what ``import agent`` finds.
+    """
+
+    def __init__(self, lesson: str, folder: Path | None) -> None:
+        self._file = OwnFile(lesson, folder)
+        self._lesson, self._cells = lesson, 0
+        self.module = ModuleType("agent")
+        sys.modules["agent"] = self.module
+        before = before_lesson(lesson)
+        if before:
+            self._execute(str(Source.reference(before)), f"agent.py, lessons to {before}")
+
+    def run(self, line: str, cell: str) -> None:
+        """Execute a cell, and put it into the file; a cell that fails changes no file.
+
+        Raises:
+            SyntaxError: if it is not Python.
+            UsageError: if it holds something else than imports, constants, def and class.
+        """
+        compile(cell, NAME, "exec", dont_inherit=True)
+        parsed(cell)
+        self._cells += 1
+        # One line down, because the first line of the cell is the magic.
+        self._execute(f"\n{cell}", f"agent.py, {self._lesson}, cell {self._cells}")
+        before = self._file.text
+        kept = self._file.add(cell)
+        print(f"{NAME} {_lines(before)} → {_lines(self._file.text)} lines")
+        for name in kept:
+            print(
+                f"You have changed the part “{name}” of your {NAME}, and it is kept. What this "
+                f"lesson wrote is below it, after “# %% {name}{BELOW}”: delete the one that you "
+                "don't want. Python takes the lower one."
+            )
+
+    def _execute(self, text: str, name: str) -> None:
+        code = compile(text, name, "exec", dont_inherit=True)
+        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+        exec(code, self.module.__dict__)
+
+
+def register(lesson: str, folder: Path | None) -> AgentCells | None:
+    """Make ``%%agent`` known to this notebook; None outside of one."""
+    ipython = sys.modules.get("IPython")
+    shell: Any = ipython.get_ipython() if ipython else None
+    if shell is None:
+        return None
+    cells = AgentCells(lesson, folder)
+    shell.register_magic_function(cells.run, "cell", "agent")
+    return cells
+
+
+def _lines(text: str) -> int:
+    return len(text.splitlines())

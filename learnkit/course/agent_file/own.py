@@ -1,0 +1,128 @@
+"""The learner's own ``agent.py``, which grows by the cells of each lesson as the learner has them.
+
+A part that learnkit wrote last is rewritten. What somebody has changed there is kept, and the
+lesson's text goes below it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from learnkit.course import files as course_files
+from learnkit.course.agent_file.source import PARTS, Definition, Source, joined, split
+from learnkit.errors import UsageError
+
+NAME = "agent.py"
+#: Beside it: what learnkit wrote last.
+STATE = ".agent.json"
+BELOW = ", from the lesson"
+
+
+class OwnFile:
+    """The file at a lesson: first it gets what the lessons before add, where that is missing.
+
+    Args:
+        lesson: for example ``s03``.
+        folder: of the file; None to keep its text in memory only.
+    """
+
+    def __init__(self, lesson: str, folder: Path | None) -> None:
+        self.lesson, self._folder = lesson, folder
+        before = before_lesson(lesson)
+        self.source, self._written = Source.reference(before), self.source_sections(before)
+        if folder and (folder / STATE).exists():
+            with contextlib.suppress(ValueError, KeyError, TypeError):  # it is damaged
+                state = json.loads((folder / STATE).read_text("utf-8"))
+                definitions = [Definition(**one) for one in state["definitions"]]
+                self.source = Source(definitions, set(state["imports"]))
+                self._written = state["written"]
+                self.source.fill(before)
+        self._text = str(self.source)
+
+    @staticmethod
+    def source_sections(last: str) -> dict[str, str]:
+        """What ``learnkit agent`` writes, by its markers."""
+        return Source.reference(last).sections()
+
+    @property
+    def text(self) -> str:
+        """The whole file."""
+        path = self._folder / NAME if self._folder else None
+        return path.read_text("utf-8") if path and path.exists() else self._text
+
+    def add(self, cell: str) -> list[str]:
+        """Add a cell, write the file, and return the markers below which something was kept."""
+        self.source.add(self.lesson, cell)
+        made = self.source.sections()
+        if self._folder is None or not (self._folder / NAME).exists():
+            kept, sections = list[str](), made
+        else:
+            kept, sections = merged(split(self.text), self._written, made)
+        self._text, self._written = joined(sections), made
+        if self._folder:
+            state = {
+                "definitions": [asdict(one) for one in self.source.definitions],
+                "imports": sorted(self.source.imports),
+                "written": made,
+            }
+            course_files.put(self._folder / NAME, self._text)
+            course_files.put(self._folder / STATE, json.dumps(state, indent=1))
+        return kept
+
+
+def merged(
+    have: dict[str, str], written: dict[str, str], made: dict[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """Put new sections into a file's, and return which of those are somebody's own.
+
+    Args:
+        have: the sections of the file.
+        written: those that learnkit wrote last.
+        made: the new ones.
+    """
+    kept, result = list[str](), dict[str, str]()
+    for name, text in made.items():
+        mine = have.pop(name, "")
+        below = have.pop(name + BELOW, "")
+        if not mine.strip() or mine in (text, written.get(name)):
+            result[name] = text
+        elif name == "":  # imports: each line can be there twice
+            old = mine.strip("\n").splitlines()
+            new = [line for line in text.splitlines() if "import" in line and line not in old]
+            result[name] = "\n".join(old + new)
+        else:
+            result[name] = mine
+            if name != "main" and text != written.get(name):
+                kept.append(name)
+                below = text
+            if below:
+                result[name + BELOW] = below
+    main = result.pop("main")
+    return kept, {**result, **have, "main": main}
+
+
+def before_lesson(lesson: str) -> str:
+    """The lesson before one, or an empty text."""
+    return max((name for name in PARTS if name < lesson), default="")
+
+
+def write_reference(lesson: str, folder: Path, *, force: bool = False) -> Path:
+    """Write the reference as it is after a lesson.
+
+    Raises:
+        UsageError: if there is no such lesson, or a file that says something else.
+    """
+    if lesson not in PARTS:
+        raise UsageError(f"there is no lesson {lesson!r}; there are: {', '.join(PARTS)}")
+    path, text = folder / NAME, str(Source.reference(lesson))
+    if path.exists() and path.read_text("utf-8") != text and not force:
+        raise UsageError(
+            f"{path} says something else, and is kept. To replace it: "
+            f"learnkit agent {lesson} --force"
+        )
+    course_files.put(path, text)
+    (folder / STATE).unlink(missing_ok=True)
+    return path
