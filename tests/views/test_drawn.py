@@ -2,7 +2,7 @@
 
 A drawing has what each step of a short log says, the finding, every shape of the last picture, and
 the table. When a picture should look different:
-``DRAWN=new .venv/bin/pytest -n 0 tests/views/test_drawn.py``, and read the diff. That a picture
+``RENEW=1 .venv/bin/pytest -n 0 tests/views/test_drawn.py``, and read the diff. That a picture
 says the truth is not asserted here, but in the tests of its view.
 """
 
@@ -78,7 +78,7 @@ def canvas_in_words(canvas: Canvas) -> list[str]:
 
 def compared(lines: list[str], file: Path) -> None:
     """Compare lines with those of a file, or replace them."""
-    if os.environ.get("DRAWN") == "new":
+    if os.environ.get("RENEW"):
         file.write_text("\n".join(lines) + "\n", "utf-8")
     assert lines == file.read_text("utf-8").splitlines()
 
