@@ -66,6 +66,7 @@ def learnkit(folder: Path, *words: str, typed: str = "") -> subprocess.Completed
     )
 
 
+@pytest.mark.slow
 def test_a_recording_plays_for_a_plain_program_in_a_folder_that_is_kept(tmp_path: Path) -> None:
     prompt = "If it is above 30 °C in Beijing, mail me."
     ended = learnkit(tmp_path, "serve", "s01", "--", "python", "agent.py", prompt)
@@ -93,6 +94,7 @@ def test_an_invited_edit_gets_replies_with_the_words_of_the_program() -> None:
     assert shlex.split(command)[2] == "\"Guten 'Morgen'\""
 
 
+@pytest.mark.slow
 def test_a_prompt_that_was_not_recorded_is_told_what_is_and_how_to_go_on(tmp_path: Path) -> None:
     ended = learnkit(tmp_path, "serve", "s01/mail", "--", "python", "agent.py", "Hello")
     assert ended.returncode == 1
@@ -104,6 +106,7 @@ def test_a_prompt_that_was_not_recorded_is_told_what_is_and_how_to_go_on(tmp_pat
     assert "lab." not in ended.stderr
 
 
+@pytest.mark.slow
 def test_a_person_is_the_model_and_a_script_is(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").touch()
     command = ("--here", "--", "python", "agent.py", "Look")
@@ -119,6 +122,7 @@ def test_a_person_is_the_model_and_a_script_is(tmp_path: Path) -> None:
     assert "nobody is there any more to be the model" in left.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -138,6 +142,7 @@ def test_what_cannot_be_served_is_said(tmp_path: Path, words: list[str], says: s
     assert ended.returncode == 2
 
 
+@pytest.mark.slow
 def test_without_a_command_it_waits_for_other_programs_until_ctrl_c(tmp_path: Path) -> None:
     program = "from learnkit.terminal.cli import main; main()"
     command = [sys.executable, "-c", program, "serve", "s01", "--port"]

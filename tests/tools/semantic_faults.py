@@ -38,6 +38,7 @@ LISTS = Path(__file__).parent / "faults"
 #: The tests of a room, where they are more than the folder of its name.
 TESTS = {
     "backends": "tests/backends tests/postgres",
+    "events": "tests/core tests/views",
     "runtime": "tests/runtime tests/sandbox",
     "terminal": "tests/terminal tests/trial",
     "harness": "tests/test_harness.py",

@@ -99,7 +99,7 @@ class WorktreeRegistry:
         self._pushed: dict[str, str] = {}  # the last commit that was pushed or fetched, by branch
         self.root = self.git.root / ".worktrees"
         self._state = self.root if state is None else Path(state)
-        self._index = Document(self._state / "index.json", _Index, stays=True)
+        self._index = Document(self._state / "index.json", _Index)  # a lost one is made anew
         self.journal = Journal(self._state / "events.jsonl")
         self._excluded = False
 

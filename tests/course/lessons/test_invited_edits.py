@@ -33,6 +33,11 @@ RECORDINGS = {name: Recording.load(course_files.recordings() / f"{name}.yaml") f
 INVITED = [
     (lesson, turn.id) for lesson in LESSONS for turn in RECORDINGS[lesson].turns if turn.instead
 ]
+#: All cells up to the edited one run: in the later lessons this takes long.
+PLAYED = [
+    pytest.param(*edit, marks=[pytest.mark.slow] * (edit[0] > "s02"), id="-".join(edit))
+    for edit in INVITED
+]
 
 WITH_HOLES = [(lesson, id) for lesson, id in INVITED if RECORDINGS[lesson].turn(id).match]
 
@@ -251,7 +256,7 @@ def notebook() -> Iterator[Callable[[str], Notebook]]:
         one.lab.remove()
 
 
-@pytest.mark.parametrize(("lesson", "id"), INVITED)
+@pytest.mark.parametrize(("lesson", "id"), PLAYED)
 def test_an_edit_that_a_lesson_invites_leaves_what_it_says(
     lesson: str, id: str, notebook: Callable[[str], Notebook]
 ) -> None:
