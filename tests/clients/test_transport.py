@@ -17,6 +17,7 @@ from learnkit.clients.scripted import Scripted
 from learnkit.clients.transport import OfflineTransport
 from learnkit.core.catalog import DEFAULT_MODEL
 from learnkit.core.token_count import estimate_tokens
+from learnkit.events.log import LANE
 
 TOOL = {"name": "bash", "description": "Run.", "input_schema": {"type": "object"}}
 
@@ -58,6 +59,19 @@ def test_what_the_lane_sent_before_counts_as_read_from_the_cache() -> None:
     assert last.cache_read_input_tokens == read
     assert last.cache_creation_input_tokens > 100
     assert last.to_dict()["simulated"] is True
+
+
+def test_what_another_lane_sent_is_not_read_from_the_cache() -> None:
+    client = lk.scripted(lambda request: "ok")
+    cached = {"cache_control": {"type": "ephemeral"}}
+    messages = [{"role": "user", "content": "x" * 400}]
+    read = []
+    for lane in ("lead", "alice", "alice"):
+        token = LANE.set(lane)
+        read.append(ask(client, messages, **cached).usage.cache_read_input_tokens)
+        LANE.reset(token)
+    assert read[:2] == [0, 0]
+    assert read[2] > 100
 
 
 def test_a_change_at_the_start_loses_the_cache_and_no_marker_means_no_cache() -> None:
