@@ -70,7 +70,7 @@ def test_all_state_is_in_one_folder_and_git_ignores_it(repo: Path) -> None:
 
 @pytest.mark.slow
 def test_lines_of_the_exclude_file_do_not_repeat(repo: Path) -> None:
-    (repo / ".git" / "info" / "exclude").write_text("mine\n")
+    (repo / ".git" / "info" / "exclude").write_text("mine")  # without a line end
     # With this, git check-ignore says of no path that it is ignored.
     (repo / ".gitignore").write_text("!.worktrees/\n!.worktrees/x\n")
     for _ in range(3):

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from learnkit.errors import ToolError, UsageError
@@ -344,6 +344,7 @@ def _parts(output: str) -> tuple[str, int, str]:
     return match[1], int(match[2].replace(",", "")), match[3]
 
 
+@example(["a" * 60, "b" * 40], 100)
 @given(st.lists(st.text(max_size=300)), st.integers(min_value=80, max_value=400))
 def test_head_and_tail_lose_nothing_unsaid(parts: list[str], limit: int) -> None:
     whole = "".join(parts)
