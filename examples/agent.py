@@ -509,7 +509,8 @@ def locked(name: str):
     """Hold the lock of a folder, in which one process or thread at a time may decide and write."""
     folder = ROOT / name
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / ".gitignore").write_text("*\n")  # no commit should hold it
+    if not (ignored := folder / ".gitignore").exists():  # no commit should hold it
+        ignored.write_text("*\n")
     with (folder / "lock").open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield folder
