@@ -106,6 +106,8 @@ def kilobytes(turns: int) -> float:
 
 rounds = 3 if arguments(__doc__).quick else 15
 learnkit(FakeClient(50))  # imports and first uses are not part of a turn
+gc.collect()
+gc.freeze()  # nor is the search for garbage among the SDK's thousands of classes
 ratios = []
 row("turns; ms a turn", "bare", "learnkit", "own cost", "of bare", "first", "last")
 for turns in (10, 100, 1000):
