@@ -26,7 +26,7 @@ from threading import Event, Lock, Semaphore, Thread
 import anthropic
 import yaml
 
-# %% s01 loop
+# %% s01 agent loop
 client = anthropic.Anthropic()
 MODEL = os.getenv("ANTHROPIC_MODEL") or os.getenv("LEARNKIT_MODEL") or "(set ANTHROPIC_MODEL)"
 SYSTEM = "You are a coding agent in the project's folder. Use your tools. Act; don't explain."
@@ -229,7 +229,7 @@ def edit_file(agent: Agent, path: str, old_text: str, new_text: str) -> str:
     return f"Edited {path}; old_text occurred {text.count(old_text)} time(s)."
 
 
-# %% s03 hooks
+# %% s03 todo
 HOOKS = {"start": {}, "before_model": {}, "refuse": {}, "after_tools": {}, "on_stop": {}}
 MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 

@@ -16,15 +16,17 @@ import sys
 import sysconfig
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CodeType, FrameType, TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from learnkit.events.text import one_line
 
 if TYPE_CHECKING:
     from learnkit.course.content import Exercise
+
+T = TypeVar("T")
 
 #: Lines of the learner's code that one check may run. They come first, and not the seconds, so that
 #: most endless loops end alike on every machine.
@@ -72,28 +74,45 @@ def judge(
     return said if said.endswith((".", "!", "?", '."')) else f"{said}."
 
 
-def check_and_hint(
-    number: int, exercise: Exercise, on_pass: Callable[[], object] = lambda: None
-) -> tuple[Callable[[Any], None], Callable[[], None]]:
-    """Make the two functions that a learner calls below an exercise."""
-    given = 0
+class ExerciseCheck:
+    """Checks the function or class that it decorates, and shows the verdict above the hints.
 
-    def check(thing: Any) -> None:
-        wrong = judge(exercise.check, thing)
-        print(f"not yet: {wrong}" if wrong else f"✓ exercise {number}: {exercise.title}")
-        if not wrong:
-            on_pass()
+    A lesson that calls its check and its hints takes it apart: ``check, hint = lab.exercise(1)``.
+    """
 
-    def hint() -> None:
-        nonlocal given
-        if given < len(exercise.hints):
-            given += 1
-            print(f"hint {given} of {len(exercise.hints)}: {exercise.hints[given - 1]}")
+    def __init__(
+        self, number: int, exercise: Exercise, on_pass: Callable[[], object] = lambda: None
+    ) -> None:
+        self._number, self._exercise, self._on_pass = number, exercise, on_pass
+        self._given = 0
+
+    def __call__(self, thing: T) -> T:
+        from learnkit.course.display.card import show
+        from learnkit.course.display.question_cards import exercise_card
+
+        show(exercise_card(self._exercise, self._verdict(thing)))
+        return thing
+
+    def __iter__(self) -> Iterator[Callable[..., None]]:
+        yield from (self._check, self._hint)
+
+    def _verdict(self, thing: Any) -> str:
+        wrong = judge(self._exercise.check, thing)
+        if wrong:
+            return f"not yet: {wrong}"
+        self._on_pass()
+        return f"✓ exercise {self._number}: {self._exercise.title}"
+
+    def _check(self, thing: Any) -> None:
+        print(self._verdict(thing))
+
+    def _hint(self) -> None:
+        hints = self._exercise.hints
+        if self._given < len(hints):
+            self._given += 1
+            print(f"hint {self._given} of {len(hints)}: {hints[self._given - 1]}")
         else:
             print("Those were the hints; the solution is folded below this exercise.")
-
-    check.__name__, hint.__name__ = f"check_{number}", f"hint_{number}"
-    return check, hint
 
 
 class _Endless(BaseException):

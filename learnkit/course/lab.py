@@ -22,12 +22,12 @@ from learnkit.course import files as course_files
 from learnkit.course.agent_file.cells import register
 from learnkit.course.content import Game, Lesson, Remark, load
 from learnkit.course.display.badge import MODES, badge, filled_badge
-from learnkit.course.display.card import Card, show
+from learnkit.course.display.card import Card, inline, show
 from learnkit.course.display.loop import loop_card
 from learnkit.course.display.question_cards import prediction_card, quiz_card, reveal_card
 from learnkit.course.display.sent import sent_card
 from learnkit.course.display.source import show_source as source_card
-from learnkit.course.exercise_checks import check_and_hint
+from learnkit.course.exercise_checks import ExerciseCheck, judge
 from learnkit.course.games.playing import PLAYING
 from learnkit.course.jupyter.edited_cells import RAN
 from learnkit.course.jupyter.errors import explain_errors
@@ -111,18 +111,42 @@ class Lab:
         """
         return reveal_card(self._questions.prediction(name), self._questions.predicted.get(name))
 
-    def exercise(self, number: int) -> tuple[Callable[[Any], None], Callable[[], None]]:
-        """Return the check and the hints of an exercise: ``check_1, hint_1 = lab.exercise(1)``.
+    def exercise(self, number: int) -> ExerciseCheck:
+        """Check an exercise: write ``@lab.exercise(1)`` above the function or class.
 
         Args:
             number: from 1.
 
+        Returns:
+            The decorator, which shows the verdict, the hints and the solution.
+
         Raises:
             UsageError: if there is no such exercise.
         """
-
         passed = partial(self.remember, "exercises", str(number))
-        return check_and_hint(number, self._questions.exercise(number), passed)
+        return ExerciseCheck(number, self._questions.exercise(number), passed)
+
+    def repaired(self, name: str) -> Card:
+        """Try what the learner has put in the place of a naive part of ``agent.py``.
+
+        Args:
+            name: of the repair, which is the name of a function there.
+
+        Raises:
+            UsageError: if the lesson has no such repair, or no ``agent.py``.
+        """
+        repairs = importlib.import_module(f"learnkit.course.lessons.{self.name}.repairs").REPAIRS
+        if name not in repairs:
+            raise UsageError(f"there is no repair {name!r}; there are: {', '.join(repairs)}")
+        if (agent := sys.modules.get("agent")) is None:
+            raise UsageError(
+                "there is no agent.py yet: run the cells above that begin with %%agent"
+            )
+        wrong = judge(repairs[name].check, agent)
+        if not wrong:
+            self.remember("repairs", name)
+        text = f"not yet: {wrong}" if wrong else f"✓ {repairs[name].right}"
+        return Card(f"<p><strong>{inline(text)}</strong></p>", text)
 
     def quiz(self, **answers: str) -> Card:
         """Show the lesson's quiz; answer with the widget, or as ``lab.quiz(q1="b")``.

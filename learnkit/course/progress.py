@@ -26,7 +26,7 @@ COPY = "learnkit-course"
 #: Remembers, in a working copy, what each notebook was copied from.
 STATE = ".copied.json"
 #: What is remembered of a lesson: each a dict from a name to an answer.
-KINDS = ("opened", "predictions", "exercises", "quiz", "play")
+KINDS = ("opened", "predictions", "repairs", "exercises", "quiz", "play")
 _Notes = dict[str, dict[str, dict[str, str]]]  # lesson -> kind -> name -> value
 _NOTES = TypeAdapter(_Notes)  # the user may have edited the file
 #: A sign for each state of a lesson.
@@ -82,7 +82,7 @@ class Progress:
 
         Args:
             lesson: for example ``s03``.
-            kind: one of ``opened``, ``predictions``, ``exercises``, ``quiz`` and ``play``.
+            kind: one of :data:`KINDS`.
             name: of the prediction, exercise or question.
             value: the answer.
 

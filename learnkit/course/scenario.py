@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.agent import Agent
@@ -60,6 +61,27 @@ class Run:
             messages: dicts, or objects of the SDK.
         """
         return messages_view(messages)
+
+    @contextlib.contextmanager
+    def serves(self, agent: ModuleType) -> Iterator[None]:
+        """Let a module ``agent`` ask this run's client and work in its workspace, in a block.
+
+        Nobody can be asked in a notebook, so its tools may write there.
+
+        Args:
+            agent: the module that the cells with ``%%agent`` make.
+        """
+        policy = getattr(agent, "POLICY", {})
+        settings = {"client": self.client, "MODEL": self.client.model, "ROOT": self.workspace}
+        before = {name: getattr(agent, name) for name in settings}, dict(policy)
+        vars(agent).update(settings)
+        policy.update(write="allow")
+        try:
+            yield
+        finally:
+            vars(agent).update(before[0])
+            policy.clear()
+            policy.update(before[1])
 
     def meter(self) -> Meter:
         """Return the turns, tokens and time of everything in this run's log."""

@@ -144,6 +144,13 @@ def _revealed_at_once(subject: Subject) -> None:
         cells.insert(asked + 1, new_code_cell(f'lab.reveal("{name}")'))
 
 
+def _revealed_alone(subject: Subject) -> None:
+    """A cell that answers the first prediction does nothing but reveal it."""
+    for cell in subject.book.cells:
+        if 'lab.reveal("p1")' in cell.source:
+            cell.source = 'lab.reveal("p1")'
+
+
 def _in_the_core(*cells: NotebookNode) -> Breaker:
     """Put cells into the section that every lesson has in its core path."""
 
@@ -243,6 +250,33 @@ BREAKERS: list[tuple[str, str, Breaker]] = [
     ),
     ("plain_words", "write after", _saying("The text comes behind the results.")),
     ("plain_words", "write message", _writing("x = 1  # no letter is lost")),
+]
+#: The same for the rules of lessons that build ``agent.py``.
+OWN_BREAKERS: list[tuple[str, str, Breaker]] = [
+    ("size", "cells; 50 are allowed", _in_the_core(*[new_code_cell("pass")] * 51)),
+    ("size", "words; 1,600 are allowed", _saying("word " * 1601)),
+    ("size", "headings; 14 are allowed", _saying("## Another\n\n" * 15)),
+    ("size", "times “Look for”", _saying("Look for this. " * 4)),
+    ("size", "the heading 'Appendix'", _saying("## Appendix")),
+    ("has_parts", "a promise in bold", _without(r"\*\*")),
+    ("has_parts", "command for the terminal", _without("learnkit serve")),
+    ("has_parts", "0 cells begin with %%agent", _without("^%%agent$", "pass")),
+    ("has_parts", "tagged repair folds no code", _without("^```python$", "```")),
+    ("has_parts", "nothing is repaired", _without(r"lab\.repaired\(", "print(")),
+    ("minutes", "it promises 7 minutes; ", _promising(7)),
+    ("minutes", "begins with 7 minutes", _promising(7)),
+    ("asked", "p1 is not asked", _without(r"lab\.predict\(\"p1\".*\)", "pass")),
+    ("asked", "p1 is not revealed", _without(r"lab\.reveal\(\"p1\"\)", "pass")),
+    ("asked", "only reveals p1", _revealed_alone),
+    ("asked", "cell 2 says 8191 tok, which answers p1", _spoilt(1)),
+    ("exercises", "0 code cells are tagged exercise-2", _untagged),
+    ("exercises", "@lab.exercise(1) is not above", _without(r"^@lab\.exercise\(1\)\n")),
+    ("exercises", "lab.quiz() is not called", _without(r"lab\.quiz\(\)", "pass")),
+    (
+        "exercises",
+        "nothing to play with",
+        _without(r"lab\.(explore|be_the_model|stage|night)\(", "print("),
+    ),
 ]
 #: Code cells that break the rules of a run, besides the set-up cell; see ``careless``.
 CARELESS = (

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import phrases
-from .subject import Rule, Subject, constant, headings, lab_calls, shown
+from .subject import Subject, constant, headings, lab_calls, shown
 from .texts import _readable
 
 #: What the core path of a lesson may have at most.
@@ -173,11 +173,11 @@ def predicted_first(subject: Subject) -> list[str]:
         between = [c for n, c in subject.code if asked < n < revealed and not _asks(c.source)]
         if not between:
             found.append(f"no cell between the question {name} and its reveal shows the answer")
-        right = _amounts(prediction.options[prediction.right].text)
+        right = amounts(prediction.options[prediction.right].text)
         others = [one.text for key, one in prediction.options.items() if key != prediction.right]
-        known = _amounts(" ".join([prediction.question, *others]))
-        for number, text in _shown_before(subject, asked):
-            for figure in sorted((right - known) & _amounts(text)):
+        known = amounts(" ".join([prediction.question, *others]))
+        for number, text in shown_before(subject, asked):
+            for figure in sorted((right - known) & amounts(text)):
                 found.append(f"cell {number} says {figure}, which answers {name} in cell {asked}")
     return found
 
@@ -190,7 +190,7 @@ def _place(subject: Subject, method: str, name: str) -> int:
     return 0
 
 
-def _shown_before(subject: Subject, place: int) -> Iterator[tuple[int, str]]:
+def shown_before(subject: Subject, place: int) -> Iterator[tuple[int, str]]:
     """What is on the screen before a cell is reached: texts, and what the cells show."""
     for number, text in subject.prose:
         if 1 < number < place:
@@ -212,7 +212,7 @@ SMALL = 12
 _NUMBER = re.compile(r"(?<![\w.#/-])\d[\d,.]*(?: ?%|(?<=\d)(?![\w]))")
 
 
-def _amounts(text: str) -> set[str]:
+def amounts(text: str) -> set[str]:
     """The figures in a text, each with the beginning of its unit, if it has one."""
     found = set[str]()
     for match in _NUMBER.finditer(text):
@@ -319,9 +319,3 @@ def plain_words(subject: Subject) -> list[str]:
         text = cell.source if cell.cell_type == "markdown" else phrases.spoken(cell.source)
         found += [f"cell {number}: {one}" for one in phrases.banned(text)]
     return found
-
-
-RULES: tuple[Rule, ...] = (
-    *(length, minutes, letters, predicted_first, sourced_figures, dated_links, shown_as_sent),
-    plain_words,
-)

@@ -13,6 +13,7 @@ from typing import Any
 import nbformat
 
 from learnkit.course.content import Lesson, load
+from learnkit.course.content.sources import MAGIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,11 @@ class Subject:
         return [(i, cell.source) for i, cell in cells if cell.cell_type == "markdown"]
 
     @property
+    def builds(self) -> bool:
+        """Whether it has parts of ``agent.py``, so that the rules of ``own_file`` hold for it."""
+        return any(is_agents(cell) for _, cell in self.code)
+
+    @property
     def outputs(self) -> Iterator[tuple[int, Any]]:
         """Every output, with the number of its cell."""
         return ((number, output) for number, cell in self.code for output in cell.outputs)
@@ -67,9 +73,19 @@ def tags(cell: Any) -> list[str]:
     return list(cell.metadata.get("tags", []))
 
 
+def is_agents(cell: Any) -> bool:
+    """Whether a code cell is a part of ``agent.py``."""
+    return bool(cell.source.startswith(MAGIC))
+
+
 @cache
 def parsed(source: str) -> ast.Module:
-    """A cell's syntax tree; of a cell that is none, an empty one (ruff complains about it)."""
+    """A cell's syntax tree; of a cell that is none, an empty one (ruff complains about it).
+
+    What goes into ``agent.py`` is no name of the notebook.
+    """
+    if source.startswith(MAGIC):
+        return ast.Module([], [])
     try:
         return ast.parse(source)
     except SyntaxError:

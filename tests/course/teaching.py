@@ -5,7 +5,7 @@ from __future__ import annotations
 from learnkit.course.content import Exercise
 from learnkit.course.content.sources import tagged_cells
 
-from .subject import Rule, Subject, constant, lab_calls, tags
+from .subject import Subject, constant, lab_calls, tags
 
 
 def set_up(subject: Subject) -> list[str]:
@@ -80,6 +80,3 @@ def quiz(subject: Subject) -> list[str]:
         found.append("the lesson does not have four different questions")
     rights = {question.right for question in subject.lesson.quiz}
     return found if len(rights) > 1 else [*found, "every question has its answer at one letter"]
-
-
-RULES: tuple[Rule, ...] = (set_up, predictions, exercises, quiz)

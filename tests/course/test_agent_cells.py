@@ -15,7 +15,7 @@ from jupyter_client.manager import start_new_kernel
 from learnkit.course import progress
 from learnkit.course.agent_file.cells import AgentCells
 from learnkit.course.agent_file.own import STATE, write_reference
-from learnkit.course.agent_file.source import PARTS, Source, split
+from learnkit.course.agent_file.source import Source, lessons, split
 from learnkit.errors import UsageError
 
 LOOP = "def agent_loop(agent, turns=50):\n    return 'mine'\n"
@@ -50,7 +50,7 @@ def test_the_file_grows_by_the_cells_as_the_learner_has_them(tmp_path: Path) -> 
     ):
         cells.run("", text)
     text = (tmp_path / "agent.py").read_text()
-    assert split(text)["s01 loop"] == "X = 1\n\n\ndef f():\n    return X\n"
+    assert split(text)["s01 agent loop"] == "X = 1\n\n\ndef f():\n    return X\n"
     assert "import os" not in text  # nothing uses it any more
     assert "# %% main\ndef main()" in text
     again = AgentCells("s01", tmp_path)
@@ -66,7 +66,7 @@ def test_a_later_lesson_fills_what_is_missing_and_an_earlier_one_takes_nothing_b
     text = (tmp_path / "agent.py").read_text()
     assert "return 'mine'" in text
     assert "def edit_file" in text  # lesson 2 was left out
-    assert split(text)["s03 hooks"] == "MARKS = {'pending': '-'}\n"
+    assert split(text)["s03 todo"] == "MARKS = {'pending': '-'}\n"
     AgentCells("s01", tmp_path).run("", "def shortened(text):\n    return 'of lesson 1'\n")
     assert "of lesson 1" not in (tmp_path / "agent.py").read_text()
 
@@ -79,10 +79,10 @@ def test_what_the_learner_has_changed_is_kept_and_said(
     path.write_text("import shutil\n" + path.read_text().replace("X = os.sep", "X = 'own'"))
     capsys.readouterr()
     cells.run("", "import re\n\nX = re.sub('a', 'b', os.sep)\n")
-    assert "You have changed the part “s01 loop”" in capsys.readouterr().out
+    assert "You have changed the part “s01 agent loop”" in capsys.readouterr().out
     sections = split(path.read_text())
-    assert sections["s01 loop"] == "X = 'own'\n"
-    assert sections["s01 loop, from the lesson"] == "X = re.sub('a', 'b', os.sep)\n"
+    assert sections["s01 agent loop"] == "X = 'own'\n"
+    assert sections["s01 agent loop, from the lesson"] == "X = re.sub('a', 'b', os.sep)\n"
     assert sections[""].startswith("import shutil\n")
     assert sections[""].endswith("import re\n")
     cells.run("", "X = re.sub('a', 'b', os.sep)\n")  # nothing new: nothing to say
@@ -118,7 +118,7 @@ def test_a_definition_moves_to_its_own_part_if_it_needs_what_comes_later() -> No
     source.add("s02", "def mark(function):\n    return function\n")
     source.add("s02", "@mark\ndef f():\n    return 2\n")
     source.add("s02", "def g():\n    return mark\n")
-    assert source.sections()["s01 loop"] == "def g():\n    return mark\n"
+    assert source.sections()["s01 agent loop"] == "def g():\n    return mark\n"
     assert source.sections()["s02 tools"].endswith("@mark\ndef f():\n    return 2\n")
 
 
@@ -164,7 +164,8 @@ assert agent.Agent().specs[0]["name"] == "bash"
 
 
 def test_each_part_says_what_it_is() -> None:
-    assert list(PARTS) == [f"s{number:02}" for number in range(1, 13)]
-    for lesson in PARTS:
-        names = [name for name in Source.reference(lesson).sections() if name not in ("", "main")]
-        assert [name[:3] for name in names] == [one for one in PARTS if one <= lesson]
+    for lesson, path in lessons().items():
+        sections = Source.reference(lesson).sections()
+        assert path.stem.replace("_", " ") in sections
+        names = [name for name in sections if name not in ("", "main")]
+        assert [name[:3] for name in names] == [one for one in lessons() if one <= lesson]

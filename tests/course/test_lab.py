@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -22,7 +23,8 @@ from messages_server import serving
 import learnkit as lk
 from learnkit.clients.recordings.replay import Miss
 from learnkit.core.usage import Meter
-from learnkit.course.content import Game, load
+from learnkit.course.agent_file.cells import AgentCells
+from learnkit.course.content import Game, Repair, load
 from learnkit.course.display import card as display_card
 from learnkit.course.display.badge import badge
 from learnkit.course.display.card import inline
@@ -499,8 +501,7 @@ def test_in_an_open_notebook_the_questions_are_buttons_that_note_their_answer(
 def test_an_exercise_that_is_passed_is_noted_in_an_open_notebook(lab: Lab) -> None:
     for static, noted in ((True, {}), (False, {"2": "yes"})):
         lab.static = static
-        check, hint = lab.exercise(2)
-        assert (check.__name__, hint.__name__) == ("check_2", "hint_2")
+        check, _ = lab.exercise(2)
         exercise = load("s01").exercises[1]
         names: dict[str, Any] = {}
         exec(exercise.stub, names)
@@ -509,6 +510,39 @@ def test_an_exercise_that_is_passed_is_noted_in_an_open_notebook(lab: Lab) -> No
         exec(exercise.solution, names)
         check(names[exercise.name])
         assert Progress().of("s01")["exercises"] == noted
+
+
+@pytest.fixture
+def agent(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module that lesson 3 begins with."""
+    monkeypatch.setitem(sys.modules, "agent", None)
+    return AgentCells("s03", None).module
+
+
+def test_a_run_serves_the_learners_file_for_a_block(lab: Lab, agent: Any) -> None:
+    before = agent.client, agent.MODEL, agent.ROOT, dict(agent.POLICY)
+    script = [lk.use("write_file", path="a.txt", content="a"), "written"]
+    with lab.scenario("mail", script=script) as run:
+        with run.serves(agent):
+            assert agent.run(agent.Agent(), "Write.") == "written"
+        assert (run.workspace / "a.txt").read_text() == "a"
+        assert (agent.client, agent.MODEL, agent.ROOT, dict(agent.POLICY)) == before
+
+
+def test_a_repair_is_tried_in_the_learners_file(
+    lab: Lab, agent: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = Repair(lambda agent: None if agent.path_in else "it is missing", "It is there.")
+    repairs = SimpleNamespace(REPAIRS={"path_in": check})
+    monkeypatch.setitem(sys.modules, "learnkit.course.lessons.s01.repairs", repairs)
+    assert str(lab.repaired("path_in")) == "✓ It is there."
+    agent.path_in = None
+    assert str(lab.repaired("path_in")) == "not yet: It is missing."
+    with pytest.raises(UsageError, match="no repair 'x'; there are: path_in"):
+        lab.repaired("x")
+    monkeypatch.delitem(sys.modules, "agent")
+    with pytest.raises(UsageError, match="begin with %%agent"):
+        lab.repaired("path_in")
 
 
 def test_a_night_in_an_open_notebook_is_played_by_a_panel_and_noted(

@@ -22,7 +22,7 @@ from learnkit.course.content import (
     sources,
 )
 from learnkit.course.content.question_file import NAME, read
-from learnkit.course.content.sources import Check, tagged_cells
+from learnkit.course.content.sources import Check, agent_cells, tagged_cells
 from learnkit.course.files import EXAMPLE
 from learnkit.course.lessons.s02 import exercises
 
@@ -69,17 +69,17 @@ LESSON = Lesson(
         (QUESTION, {"right": ""}, "right is ''"),
         (EXERCISE, {"name": "not a name"}, "give a Python name"),
         (EXERCISE, {"minutes": 0}, "minutes is 0"),
-        (EXERCISE, {"hints": ("one", "two")}, "hints: 2, but 3 are needed"),
-        (EXERCISE, {"hints": "abc"}, "hints: a text, but 3 are needed"),
+        (EXERCISE, {"hints": ("one",)}, "hints: 1, but 2 or more are needed"),
+        (EXERCISE, {"hints": "abc"}, "hints: a text, but 2 or more are needed"),
         (EXERCISE, {"right": ()}, "right sources besides the solution: 0, but 1 or more"),
         (EXERCISE, {"solution": "def f(:"}, "is not Python"),
         (EXERCISE, {"solution": "def g(n): ..."}, "does not define 'f'"),
         (LESSON, {"adds": ""}, "its adds is empty"),
         (LESSON, {"promise": ""}, "its promise is empty"),
-        (LESSON, {"predictions": {"p1": PREDICTION}}, "predictions: 1, but 2 or more"),
+        (LESSON, {"predictions": {}}, "predictions: 0, but 1 or more"),
         (LESSON, {"predictions": {"p1": PREDICTION, "x": PREDICTION}}, "call them p1, p2"),
-        (LESSON, {"exercises": [EXERCISE]}, "exercises: 1, but 3 are needed"),
-        (LESSON, {"quiz": [QUESTION] * 5}, "quiz questions: 5, but 4 are needed"),
+        (LESSON, {"exercises": [EXERCISE]}, "exercises: 1, but 2 or more"),
+        (LESSON, {"quiz": [QUESTION] * 2}, "quiz questions: 2, but 3 or more"),
     ],
 )
 def test_what_cannot_work_is_refused_when_it_is_made(
@@ -94,7 +94,11 @@ def test_a_name_may_be_defined_by_a_function_a_class_or_an_assignment() -> None:
         assert replace(EXERCISE, solution=source).solution == source
 
 
-CELLS = {"exercise-1": "def f(n): ...", "solution-1": "def f(n):\n    return 2 * n"}
+CELLS = {
+    "exercise-1": "def f(n): ...",
+    "solution-1": "def f(n):\n    return 2 * n",
+    "exercise-2": "import os\n\n\nclass G: ...",
+}
 
 
 def test_stubs_and_solutions_are_found_by_their_tags() -> None:
@@ -104,7 +108,10 @@ def test_stubs_and_solutions_are_found_by_their_tags() -> None:
         ("code", CELLS["exercise-1"], ["exercise-1"]),
         ("markdown", fold.format(CELLS["solution-1"]), ["solution-1"]),
         ("markdown", "```python\nnot_folded\n```", ["solution-2"]),
-        ("code", "anything", []),
+        ("code", "import os\n\n\n@lab.exercise(2)\nclass G: ...", ["exercise-2"]),
+        ("code", "%%agent\ndef naive():\n    return 1", []),
+        ("markdown", fold.format("def naive():\n    return 2"), ["repair"]),
+        ("code", "%%agents\nanything", []),
     ]
     book = {
         "cells": [
@@ -117,6 +124,7 @@ def test_stubs_and_solutions_are_found_by_their_tags() -> None:
         ]
     }
     assert tagged_cells(book) == CELLS
+    assert agent_cells(book) == [f"def naive():\n    return {n}" for n in (1, 2)]
 
 
 def test_a_lesson_without_a_part_of_an_exercise_says_which(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import nbformat
 from learnkit.course.files import EXAMPLE
 from learnkit.runtime.secret_scan import SecretError, refuse_secrets
 
-from .subject import Rule, Subject, headings, shown, unfenced
+from .subject import Subject, headings, shown, unfenced
 
 #: The template's sections: name and pattern of the heading. Those in one row may swap places.
 SECTIONS = (
@@ -234,6 +234,3 @@ def _example() -> str:
     return "\n".join(
         path.read_text("utf-8") for path in files if path.suffix not in (".pyc", ".gz", ".png")
     )
-
-
-RULES: tuple[Rule, ...] = (one_heading_tree, template, links, figures, clean_outputs)

@@ -25,6 +25,7 @@ class AgentCells:
 
     Attributes:
         module: what ``import agent`` finds.
+        source: its text, which holds no change that the learner made in the file.
     """
 
     def __init__(self, lesson: str, folder: Path | None) -> None:
@@ -33,8 +34,9 @@ class AgentCells:
         self.module = ModuleType("agent")
         sys.modules["agent"] = self.module
         before = before_lesson(lesson)
+        self.source = Source.reference(before)
         if before:
-            self._execute(str(Source.reference(before)), f"agent.py, lessons to {before}")
+            self._execute(str(self.source), f"agent.py, lessons to {before}")
 
     def run(self, line: str, cell: str) -> None:
         """Execute a cell, and put it into the file; a cell that fails changes no file.
@@ -48,6 +50,7 @@ class AgentCells:
         self._cells += 1
         # One line down, because the first line of the cell is the magic.
         self._execute(f"\n{cell}", f"agent.py, {self._lesson}, cell {self._cells}")
+        self.source.add(self._lesson, cell)
         before = self._file.text
         kept = self._file.add(cell)
         print(f"{NAME} {_lines(before)} → {_lines(self._file.text)} lines")

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from learnkit.course import files as course_files
-from learnkit.course.agent_file.source import PARTS, Definition, Source, joined, split
+from learnkit.course.agent_file.source import Definition, Source, joined, lessons, split
 from learnkit.errors import UsageError
 
 NAME = "agent.py"
@@ -106,7 +106,7 @@ def merged(
 
 def before_lesson(lesson: str) -> str:
     """The lesson before one, or an empty text."""
-    return max((name for name in PARTS if name < lesson), default="")
+    return max((name for name in lessons() if name < lesson), default="")
 
 
 def write_reference(lesson: str, folder: Path, *, force: bool = False) -> Path:
@@ -115,8 +115,8 @@ def write_reference(lesson: str, folder: Path, *, force: bool = False) -> Path:
     Raises:
         UsageError: if there is no such lesson, or a file that says something else.
     """
-    if lesson not in PARTS:
-        raise UsageError(f"there is no lesson {lesson!r}; there are: {', '.join(PARTS)}")
+    if lesson not in lessons():
+        raise UsageError(f"there is no lesson {lesson!r}; there are: {', '.join(lessons())}")
     path, text = folder / NAME, str(Source.reference(lesson))
     if path.exists() and path.read_text("utf-8") != text and not force:
         raise UsageError(

@@ -8,14 +8,19 @@ decorator, a default, a base class.
 from __future__ import annotations
 
 import ast
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
+from learnkit.course import files as course_files
+from learnkit.course.content.sources import agent_cells
 from learnkit.errors import UsageError
 
-PARTS = {path.stem[:3]: path for path in sorted(Path(__file__).with_name("parts").glob("s*.py"))}
+#: What the lessons add whose notebooks don't build the file yet.
+_PARTS = {path.stem[:3]: path for path in Path(__file__).with_name("parts").glob("s*.py")}
 HEAD = '''"""A coding agent in one file, as the lessons of learnkit build it.
 
 python agent.py "Create hello.py that prints Hello World."
@@ -31,6 +36,19 @@ CALL = """if __name__ == "__main__":
     main()
 """
 _DEFINES = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+
+
+@cache
+def lessons() -> dict[str, Path]:
+    """The notebooks that build the file, by lesson."""
+    return {path.stem[:3]: path for path in course_files.lessons(course_files.notebooks())}
+
+
+@cache
+def _added(lesson: str) -> list[str]:
+    """The cells of a lesson with ``%%agent``, each followed by what repairs it."""
+    cells = agent_cells(json.loads(lessons()[lesson].read_text("utf-8")))
+    return cells or [_PARTS[lesson].read_text("utf-8")]
 
 
 @dataclass
@@ -72,9 +90,10 @@ class Source:
     def reference(cls, last: str) -> Source:
         """The file as it is after a lesson, with all holes solved."""
         source = cls()
-        for lesson, path in PARTS.items():
+        for lesson in lessons():
             if lesson <= last:
-                source.add(lesson, path.read_text("utf-8"))
+                for cell in _added(lesson):
+                    source.add(lesson, cell)
         return source
 
     def add(self, lesson: str, text: str) -> None:
@@ -101,10 +120,10 @@ class Source:
     def sections(self) -> dict[str, str]:
         """The text by its markers: the head (""), each lesson's part, and ``main``."""
         made = {}
-        for lesson, path in PARTS.items():
+        for lesson, path in lessons().items():
             mine = [one for one in self.definitions if one.part == lesson]
             if mine:
-                made[path.stem.replace("_", " ", 1)] = _joined(mine)
+                made[path.stem.replace("_", " ")] = _joined(mine)
         has_main = any("main" in one.names for one in self.definitions)
         made["main"] = CALL if has_main else f"{MAIN}\n\n{CALL}"
         tree = ast.parse("\n".join(made.values()))

@@ -20,6 +20,7 @@ from learnkit.course.content.lesson import (
     Prediction,
     Question,
     Remark,
+    Repair,
     Verdict,
 )
 from learnkit.errors import UsageError
@@ -32,6 +33,7 @@ __all__ = [
     "Prediction",
     "Question",
     "Remark",
+    "Repair",
     "Verdict",
     "load",
 ]

@@ -78,9 +78,9 @@ class Exercise:
         minutes: how long it should take.
         name: the name that the learner's code defines; its object is what the check gets.
         check: returns what is wrong with the object, in terms of behaviour, or None.
-        hints: three, each one closer to the solution.
+        hints: two or three, each one closer to the solution.
         stub: source text that defines ``name``: what the learner starts from.
-        solution: likewise, what the notebook folds.
+        solution: likewise, what is folded below it.
         right: other sources that are right, written differently.
     """
 
@@ -100,10 +100,23 @@ class Exercise:
             raise UsageError(f"{what}: the name is {self.name!r}; give a Python name")
         if self.minutes < 1:
             raise UsageError(f"{what}: minutes is {self.minutes}; give 1 or more")
-        _count(f"{what}: hints", self.hints, 3, exactly=True)
+        _count(f"{what}: hints", self.hints, 2)
         _count(f"{what}: right sources besides the solution", self.right, 1)
         for source in (self.stub, self.solution, *self.right):
             _defines(what, source, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What the learner types into ``agent.py``, where it was naive.
+
+    Attributes:
+        check: gets the module ``agent``, tries it, and returns what is wrong, or None.
+        right: a sentence about what it does now.
+    """
+
+    check: Callable[[Any], Verdict]
+    right: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +174,8 @@ class Lesson:
         adds: what the lesson adds to the loop, in a few words.
         minutes: how long its core path takes.
         predictions: name -> prediction: ``p1``, ``p2``, …
-        exercises: three: to modify, to extend, and an open one.
-        quiz: four questions.
+        exercises: those that are checked.
+        quiz: its questions.
         game: what the learner plays in the model's place, if anything.
     """
 
@@ -183,9 +196,9 @@ class Lesson:
     def __post_init__(self) -> None:
         what = f"lesson {self.title!r}"
         _filled(what, title=self.title, promise=self.promise, adds=self.adds)
-        _count(f"{what}: predictions", self.predictions, 2)
-        _count(f"{what}: exercises", self.exercises, 3, exactly=True)
-        _count(f"{what}: quiz questions", self.quiz, 4, exactly=True)
+        _count(f"{what}: predictions", self.predictions, 1)
+        _count(f"{what}: exercises", self.exercises, 2)
+        _count(f"{what}: quiz questions", self.quiz, 3)
         names = [f"p{number}" for number in range(1, len(self.predictions) + 1)]
         if list(self.predictions) != names:
             raise UsageError(
@@ -200,10 +213,10 @@ def _filled(what: str, **texts: str) -> None:
             raise UsageError(f"{what}: its {name} is empty; write one")
 
 
-def _count(what: str, things: Any, number: int, *, exactly: bool = False) -> None:
-    if isinstance(things, str) or len(things) < number or (exactly and len(things) != number):
+def _count(what: str, things: Any, number: int) -> None:
+    if isinstance(things, str) or len(things) < number:
         found = "a text" if isinstance(things, str) else len(things)
-        raise UsageError(f"{what}: {found}, but {number}{'' if exactly else ' or more'} are needed")
+        raise UsageError(f"{what}: {found}, but {number} or more are needed")
 
 
 def _choice(question: str, options: Mapping[str, Option], right: str) -> None:

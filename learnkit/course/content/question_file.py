@@ -61,13 +61,15 @@ class ExerciseText(_Strict):
     """The texts of an exercise; its check is in ``exercises.py``, under its name.
 
     Attributes:
-        title, minutes, name, hints: as in :class:`learnkit.course.lessons.Exercise`.
+        title, minutes, name, hints: as in :class:`learnkit.course.content.Exercise`.
+        solution: source text; empty if the notebook folds it.
     """
 
     title: str
     minutes: int
     name: str
     hints: list[str]
+    solution: str = ""
 
 
 class QuestionFile(_Strict):

@@ -1,7 +1,7 @@
-"""The sources of an exercise: its stub and its solution are cells of the notebook.
+"""What a notebook's cells hold for others: stubs and solutions of exercises, parts of ``agent.py``.
 
-The cell with the tag ``exercise-1`` is the stub of exercise 1, and the one with ``solution-1``
-folds its solution. A lesson's ``exercises.py`` contains the checks.
+The cell with the tag ``exercise-1`` is the stub of exercise 1. Its solution is in the data file, or
+folded in the cell with ``solution-1``. A lesson's ``exercises.py`` contains the checks.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from learnkit.course.content.question_file import ExerciseText
 from learnkit.errors import UsageError
 
 _TAG = re.compile(r"(?:exercise|solution)-\d+")
+#: The first line of a cell whose definitions go into the learner's ``agent.py``.
+MAGIC = "%%agent"
+#: The decorator that checks an exercise; the stub is what is below it.
+_CHECKED = re.compile(r"^@lab\.exercise\(\d+\)\n", re.MULTILINE)
 _FOLDED = re.compile(r"<details>.*?^```python\n(.*?)\n```$.*?</details>", re.DOTALL | re.MULTILINE)
 
 
@@ -41,7 +45,8 @@ def exercise(
     if text.name not in checks:
         raise UsageError(f"{what}: EXERCISES in exercises.py has no {text.name!r}; add its check")
     try:
-        stub, solution = (cells[f"{kind}-{number}"] for kind in ("exercise", "solution"))
+        stub = cells[f"exercise-{number}"]
+        solution = text.solution or cells[f"solution-{number}"]
     except KeyError as error:
         raise UsageError(
             f"{what}: no cell of the notebook holds code and is tagged {error.args[0]}; tag one"
@@ -67,8 +72,23 @@ def tagged_cells(book: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def agent_cells(book: Mapping[str, Any]) -> list[str]:
+    """Return the code of every cell with ``%%agent``, and of those tagged ``repair`` below it.
+
+    A repair is folded in a Markdown cell; its definitions take the place of the naive ones above.
+    """
+    found = []
+    for cell in book["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "code" and text.startswith(f"{MAGIC}\n"):
+            found.append(text.removeprefix(f"{MAGIC}\n"))
+        elif "repair" in cell["metadata"].get("tags", ()):
+            found += [code for code in (_code(cell["cell_type"], text),) if code]
+    return found
+
+
 def _code(kind: str, text: str) -> str:
     if kind == "code":
-        return text
+        return _CHECKED.sub("", text)
     found = _FOLDED.search(text)
     return found[1] if found else ""

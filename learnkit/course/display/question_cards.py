@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from learnkit.course.content import Prediction, Question
+from learnkit.course.content import Exercise, Prediction, Question
 from learnkit.course.display.card import Card, choices, explained, inline
 from learnkit.course.questions import score
 from learnkit.events.text import count
+from learnkit.views.drawing.text import esc
 
 
 def prediction_card(prediction: Prediction, answer: str | None) -> Card:
@@ -48,6 +49,19 @@ def quiz_card(questions: Mapping[str, Question], given: Mapping[str, str]) -> Ca
     marks = [f"{name} {'✓' if right[name] else '✗'} {letter}" for name, letter in given.items()]
     points = score(questions, given)
     return Card(f"{html}<p><strong>{points}</strong></p>", f"quiz: {points} ({', '.join(marks)})")
+
+
+def exercise_card(exercise: Exercise, verdict: str) -> Card:
+    """Say what an answer does wrong, or that it is right; hints and solution are folded."""
+    html = f"<p><strong>{inline(verdict)}</strong></p>"
+    if not verdict.startswith("✓"):
+        hints = [f"<p>{inline(hint)}</p>" for hint in exercise.hints]
+        names = [f"hint {number}" for number, _ in enumerate(hints, start=1)]
+        folds = zip(
+            [*names, "solution"], [*hints, f"<pre>{esc(exercise.solution)}</pre>"], strict=True
+        )
+        html += "".join(f"<details><summary>{n}</summary>{text}</details>" for n, text in folds)
+    return Card(html, verdict)
 
 
 def _question(name: str, question: Question, given: str | None) -> str:

@@ -53,8 +53,8 @@ def spec_of(function) -> dict:
 class Agent:
     """A conversation with the model, and the tools and the folder that it has."""
 
-    def __init__(self, folder=ROOT, groups=("read", "write")):
-        self.folder, self.system, self.messages = Path(folder).resolve(), SYSTEM, []
+    def __init__(self, folder=None, groups=("read", "write")):
+        self.folder, self.system, self.messages = Path(folder or ROOT).resolve(), SYSTEM, []
         self.tools = {name: tool for name, tool in TOOLS.items() if {*groups} & tool.groups}
         self.specs = [spec_of(tool) for tool in self.tools.values()]
 

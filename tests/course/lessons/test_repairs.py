@@ -1,0 +1,111 @@
+"""What ``lab.repaired`` says to naive, right and wrong code; and each lesson's file in the terminal.
+
+``repairs/`` holds what else a learner may type: with ``says`` it is wrong, and without it right by
+another way.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from project import lessons
+from pydantic import TypeAdapter
+
+from learnkit.course import data_file
+from learnkit.course.agent_file.cells import AgentCells
+from learnkit.course.agent_file.own import write_reference
+from learnkit.course.content.sources import MAGIC, agent_cells
+from learnkit.course.exercise_checks import judge
+
+ANSWERS = Path(__file__).resolve().parent / "repairs"
+#: Repair -> what else may be typed.
+Rows = dict[str, list[dict[str, str]]]
+BUILDING = [path for path in lessons() if MAGIC in path.read_text("utf-8")]
+BOOKS = {path.stem[:3]: nbformat.read(path, as_version=4) for path in BUILDING}
+REPAIRS = [
+    (lesson, name)
+    for lesson in BOOKS
+    for name in importlib.import_module(f"learnkit.course.lessons.{lesson}.repairs").REPAIRS
+]
+
+
+def naive(lesson: str, name: str) -> AgentCells:
+    """The file as it is where a repair is first tried, with nothing repaired."""
+    cells = AgentCells(lesson, None)
+    for cell in BOOKS[lesson].cells:
+        if cell.cell_type == "code" and f'lab.repaired("{name}")' in cell.source:
+            return cells
+        if cell.cell_type == "code" and cell.source.startswith(MAGIC):
+            cells.run("", cell.source.removeprefix(f"{MAGIC}\n"))
+    raise AssertionError(f"{lesson} never tries the repair {name!r}")
+
+
+def verdict(lesson: str, name: str, cells: AgentCells) -> str | None:
+    module = importlib.import_module(f"learnkit.course.lessons.{lesson}.repairs")
+    return judge(module.REPAIRS[name].check, cells.module)
+
+
+@pytest.mark.parametrize(("lesson", "name"), REPAIRS)
+def test_what_the_lesson_has_is_naive_and_its_repair_is_right(lesson: str, name: str) -> None:
+    cells = naive(lesson, name)
+    assert verdict(lesson, name, cells) is not None
+    folded = [cell for cell in BOOKS[lesson].cells if "repair" in cell.metadata.get("tags", ())]
+    (repair,) = [
+        text
+        for text in agent_cells({"cells": folded})
+        if name in [getattr(node, "name", "") for node in ast.parse(text).body]
+    ]
+    cells.run("", repair)
+    assert verdict(lesson, name, cells) is None
+
+
+@pytest.mark.parametrize(("lesson", "name"), REPAIRS)
+def test_what_else_may_be_typed_gets_a_sentence_or_is_right(lesson: str, name: str) -> None:
+    rows = data_file.read(ANSWERS / f"{lesson}.yaml", TypeAdapter(Rows))[name]
+    assert sum("says" in row for row in rows) >= 3
+    assert any("says" not in row for row in rows)
+    for row in rows:
+        cells = naive(lesson, name)
+        cells.run("", row["source"])
+        said = verdict(lesson, name, cells)
+        assert (said or "").startswith(row.get("says", "")), row
+        assert bool(said) == ("says" in row), row
+
+
+def commands(book: Any) -> list[str]:
+    """The lines for the terminal that need nobody at the keyboard."""
+    text = "\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
+    lines = re.findall(r"^learnkit serve .*python agent\.py.*$", text, re.MULTILINE)
+    return [line for line in lines if "--me" not in line]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", BOOKS)
+def test_the_file_runs_in_the_terminal_as_the_lesson_says(lesson: str, tmp_path: Path) -> None:
+    write_reference(lesson, tmp_path)
+    lines = commands(BOOKS[lesson])
+    assert lines
+    for line in lines:
+        _, *words = shlex.split(line)
+        program = [sys.executable, "-m", "learnkit", *words]
+        done = subprocess.run(
+            [sys.executable if word == "python" else word for word in program],
+            cwd=tmp_path,
+            env={**os.environ, "AGENT_WRITE": "allow"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.strip()
