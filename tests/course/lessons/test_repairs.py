@@ -1,4 +1,4 @@
-"""What ``lab.repaired`` says to naive, right and wrong code; and each lesson's file in the terminal.
+"""What ``lab.repaired`` says to naive, right and wrong code; each lesson's file in the terminal.
 
 ``repairs/`` holds what else a learner may type: with ``says`` it is wrong, and without it right by
 another way.
