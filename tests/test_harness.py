@@ -29,7 +29,7 @@ def repo(tmp_path: Path) -> Path:
 
 
 def test_every_mechanism_works_in_one_run(repo: Path) -> None:
-    def mate(request: Any) -> Any:
+    def teammate(request: Any) -> Any:
         last = str(request["messages"][-1]["content"])
         if found := re.findall(r"<auto-claimed>Task #(\d+)", last):
             write = lk.use("write_file", path="b.txt", content="two\n")
@@ -55,7 +55,7 @@ def test_every_mechanism_works_in_one_run(repo: Path) -> None:
         system = str(request.get("system", ""))
         last = str(request["messages"][-1]["content"])
         if "You are alice" in system:
-            return mate(request)
+            return teammate(request)
         if "How many files" in str(request["messages"][0]):
             return lk.say("one file")
         if "<conversation>" in last:
@@ -230,5 +230,5 @@ def test_the_thresholds_of_compaction_are_the_callers(tmp_path: Path) -> None:
     usual = tmp_path / "w2" / ".learnkit" / "transcripts"
     assert (other.threshold, other.transcripts) == (50_000, usual)
     (team,) = (one for one in agent.mechanisms if isinstance(one, lk.Team))
-    (mate,) = (one for one in team._factory("alice", "coder") if isinstance(one, lk.Compaction))
-    assert mate.threshold == 123_000
+    (teammate,) = (one for one in team._factory("alice", "coder") if isinstance(one, lk.Compaction))
+    assert teammate.threshold == 123_000

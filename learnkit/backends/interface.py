@@ -401,22 +401,22 @@ class RequestBackend(Protocol):
             ToolError: if there is no such request.
         """
 
-    def expire_all(self, mate: str, why: str) -> list[Request]:
+    def expire_all(self, teammate: str, why: str) -> list[Request]:
         """Expire what is pending for a teammate.
 
         Args:
-            mate: name of the teammate that was asked, or has submitted.
+            teammate: name of the teammate that was asked, or has submitted.
             why: the note that the requests get.
 
         Returns:
             The requests that have expired by this call.
         """
 
-    def assign(self, mate: str) -> list[Request]:
+    def assign(self, teammate: str) -> list[Request]:
         """Begin a new assignment of a teammate: nothing from the last one counts for it.
 
         Args:
-            mate: name of the teammate.
+            teammate: name of the teammate.
 
         Returns:
             The requests that have expired by this call.
@@ -435,11 +435,11 @@ class RequestBackend(Protocol):
     def all(self) -> list[Request]:
         """Return every request, in the order in which they were opened."""
 
-    def current(self, mate: str) -> Request | None:
+    def current(self, teammate: str) -> Request | None:
         """Return the last plan that a teammate has submitted in its present assignment.
 
         Args:
-            mate: name of the teammate.
+            teammate: name of the teammate.
         """
 
     def require_plan(self, required: bool, name: str = "", role: str = "") -> None:

@@ -83,7 +83,7 @@ class Request:
     note: str = ""
 
     @property
-    def mate(self) -> str:
+    def teammate(self) -> str:
         """The teammate that it is about."""
         return self.to if self.kind == "shutdown" else self.sender
 

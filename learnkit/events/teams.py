@@ -19,9 +19,9 @@ class TeamSpawned:
 @event(
     "team.joined",
     lesson="s09",
-    sentence=lambda mate: (
-        f"{mate.name} joins the team as {mate.role}"
-        f"{f', in a process on {mate.where}' if mate.where else ''}."
+    sentence=lambda teammate: (
+        f"{teammate.name} joins the team as {teammate.role}"
+        f"{f', in a process on {teammate.where}' if teammate.where else ''}."
     ),
 )
 class TeamJoined:
@@ -35,7 +35,7 @@ class TeamJoined:
 @event(
     "team.lost",
     lesson="s09",
-    sentence=lambda mate: f"{mate.name} has not been heard from for {mate.seconds} s.",
+    sentence=lambda teammate: f"{teammate.name} has not been heard from for {teammate.seconds} s.",
 )
 class TeamLost:
     """A teammate in a process of its own has sent no beat for so long that it counts as gone."""
@@ -63,7 +63,7 @@ _STATUSES = {"working": "working", "idle": "idle, and waits for mail", "shutdown
 @event(
     "team.status",
     lesson="s09",
-    sentence=lambda mate: f"{mate.name} is {_STATUSES[mate.status]}.",
+    sentence=lambda teammate: f"{teammate.name} is {_STATUSES[teammate.status]}.",
 )
 class TeamStatus:
     """A teammate's status has changed."""

@@ -1,8 +1,8 @@
 CREATE TABLE learnkit_assignments (
 	team TEXT NOT NULL,
-	mate TEXT NOT NULL,
+	teammate TEXT NOT NULL,
 	number INTEGER NOT NULL,
-	PRIMARY KEY (team, mate)
+	PRIMARY KEY (team, teammate)
 );
 CREATE TABLE learnkit_calls (
 	"key" TEXT NOT NULL,
@@ -65,7 +65,7 @@ CREATE TABLE learnkit_requests (
 	kind TEXT NOT NULL,
 	sender TEXT NOT NULL,
 	addressee TEXT NOT NULL,
-	mate TEXT NOT NULL,
+	teammate TEXT NOT NULL,
 	content TEXT NOT NULL,
 	state TEXT NOT NULL,
 	assignment INTEGER NOT NULL,
@@ -92,6 +92,6 @@ CREATE INDEX ix_learnkit_calls_at ON learnkit_calls (at);
 CREATE INDEX learnkit_edges_blocker ON learnkit_edges (team, blocker, blocked);
 CREATE INDEX learnkit_mail_new ON learnkit_mail (team, inbox, number) WHERE done = 0;
 CREATE UNIQUE INDEX learnkit_members_name ON learnkit_members (team, name);
-CREATE INDEX learnkit_requests_mate ON learnkit_requests (team, mate);
+CREATE INDEX learnkit_requests_teammate ON learnkit_requests (team, teammate);
 CREATE INDEX learnkit_tasks_changed ON learnkit_tasks (team, changed);
 CREATE INDEX learnkit_tasks_open ON learnkit_tasks (team, status) WHERE status IN ('pending', 'in_progress');

@@ -235,7 +235,7 @@ def test_a_request_is_the_same_for_whoever_reads_it(backend: Backend) -> None:
     assert requests.all() == [answered] == [requests.get("r0000001")]
     assert requests.current("alice") == answered
     open = requests.open("shutdown", "lead", "alice", "please")
-    assert (open.id, open.assignment, open.expires, open.mate) == ("r0000002", 2, "", "alice")
+    assert (open.id, open.assignment, open.expires, open.teammate) == ("r0000002", 2, "", "alice")
     assert requests.current("alice") == answered  # a plan, and no other kind
     later = requests.open("plan", "alice", "lead", "another")
     assert requests.current("alice") == later

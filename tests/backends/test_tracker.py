@@ -93,12 +93,12 @@ class Machine(RuleBasedStateMachine):
     def tracker(self) -> Tracker:
         return Tracker(self.path, self.clock.now)  # a restart before every step
 
-    @rule(kind=st.sampled_from(["shutdown", "plan"]), mate=st.sampled_from(["alice", "bob"]))
-    def open(self, kind: Any, mate: str) -> None:
-        sender, to = ("lead", mate) if kind == "shutdown" else (mate, "lead")
+    @rule(kind=st.sampled_from(["shutdown", "plan"]), teammate=st.sampled_from(["alice", "bob"]))
+    def open(self, kind: Any, teammate: str) -> None:
+        sender, to = ("lead", teammate) if kind == "shutdown" else (teammate, "lead")
         within = 50.0 if kind == "shutdown" else None
         is_open = any(
-            (one["kind"], one["mate"], one["state"]) == (kind, mate, "pending")
+            (one["kind"], one["teammate"], one["state"]) == (kind, teammate, "pending")
             for one in self.model.values()
         )
         try:
@@ -110,11 +110,11 @@ class Machine(RuleBasedStateMachine):
         assert made.id not in self.model
         self.model[made.id] = {
             "kind": kind,
-            "mate": mate,
+            "teammate": teammate,
             "to": to,
             "state": "pending",
             "until": self.clock.time() + within if within else None,
-            "assignment": self.assignments.get(mate, 0),
+            "assignment": self.assignments.get(teammate, 0),
         }
 
     @precondition(lambda self: self.model)
@@ -139,13 +139,15 @@ class Machine(RuleBasedStateMachine):
             assert legal
             one["state"] = state
 
-    @rule(mate=st.sampled_from(["alice", "bob"]))
-    def assign(self, mate: str) -> None:
-        self.assignments[mate] = self.assignments.get(mate, 0) + 1
+    @rule(teammate=st.sampled_from(["alice", "bob"]))
+    def assign(self, teammate: str) -> None:
+        self.assignments[teammate] = self.assignments.get(teammate, 0) + 1
         expected = {
-            id for id, one in self.model.items() if (one["mate"], one["state"]) == (mate, "pending")
+            id
+            for id, one in self.model.items()
+            if (one["teammate"], one["state"]) == (teammate, "pending")
         }
-        assert {one.id for one in self.tracker.assign(mate)} == expected
+        assert {one.id for one in self.tracker.assign(teammate)} == expected
         for id in expected:
             self.model[id]["state"] = "expired"
 
@@ -161,14 +163,14 @@ class Machine(RuleBasedStateMachine):
         assert {one.id: one.state for one in self.tracker.all()} == {
             id: one["state"] for id, one in self.model.items()
         }
-        for mate in ("alice", "bob"):
+        for teammate in ("alice", "bob"):
             plans = [
                 id
                 for id, one in self.model.items()
-                if (one["kind"], one["mate"], one["assignment"])
-                == ("plan", mate, self.assignments.get(mate, 0))
+                if (one["kind"], one["teammate"], one["assignment"])
+                == ("plan", teammate, self.assignments.get(teammate, 0))
             ]
-            current = self.tracker.current(mate)
+            current = self.tracker.current(teammate)
             assert (current.id if current else None) == (plans[-1] if plans else None)
 
 

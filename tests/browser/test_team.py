@@ -26,9 +26,9 @@ def play(run):
     add = additions(board, run.events)
 
     def pressed(intent):
-        for mate in team.members:
-            if mate.name == intent.get("stop"):
-                return mate.stop.set()
+        for teammate in team.members:
+            if teammate.name == intent.get("stop"):
+                return teammate.stop.set()
         return add(intent)
 
     def all_day():

@@ -476,7 +476,7 @@ def test_s10_a_plan_opens_the_gate_once_and_only_the_addressee_answers(tmp_path:
 
 @pytest.mark.slow
 def test_s11_teammates_claim_what_suits_them_and_a_taken_task_is_refused(tmp_path: Path) -> None:
-    def mate(request: dict[str, Any]) -> Any:
+    def teammate(request: dict[str, Any]) -> Any:
         said = str(request["messages"])
         if "<auto-claimed>" not in said or "task_update" in said:
             return lk.say("Idle.")
@@ -493,7 +493,7 @@ def test_s11_teammates_claim_what_suits_them_and_a_taken_task_is_refused(tmp_pat
         for name, role in crew.items()
     ]
     lead = turns(lk.reply(*tasks), lk.reply(*begun), *[lk.say("I wait.")] * 9)
-    project = Project(tmp_path, 11, team(lead=lead, alice=mate, bob=mate))
+    project = Project(tmp_path, 11, team(lead=lead, alice=teammate, bob=teammate))
     project.run("Go")
     board = [json.loads(path.read_text()) for path in project.folder.glob(".tasks/*.json")]
     owners = {one["subject"]: (one["owner"], one["status"]) for one in board}

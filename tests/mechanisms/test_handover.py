@@ -116,9 +116,9 @@ def test_mail_from_one_that_stops_to_one_that_waits_is_seen(
     busy, deliver = Teammate.busy.fget, Delivery.deliver
     assert busy is not None
 
-    def looked(mate: Teammate) -> bool:
-        found = busy(mate)
-        if mate.name == "bob" and len(ran.team.members) == 2 and not found:
+    def looked(teammate: Teammate) -> bool:
+        found = busy(teammate)
+        if teammate.name == "bob" and len(ran.team.members) == 2 and not found:
             looks.set()
             time.sleep(2 * LONG)  # alice sends, and would rest
         return found
@@ -198,9 +198,9 @@ def test_a_teammate_that_claims_a_task_holds_nobody_up(
     board.create("the task", tags=["coder"])
     rested, claim_for, in_time = threading.Event(), Claims.claim_for, []
 
-    def slow(claims: Claims, mate: Teammate, id: int) -> Any:
+    def slow(claims: Claims, teammate: Teammate, id: int) -> Any:
         in_time.append(rested.wait(20))
-        return claim_for(claims, mate, id)
+        return claim_for(claims, teammate, id)
 
     monkeypatch.setattr(Claims, "claim_for", slow)
     lanes = {

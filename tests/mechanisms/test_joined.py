@@ -67,7 +67,7 @@ class Place:
             joined.start(self.client, [lk.Tasks(joined.board), lk.Toolbox(work)])
             yield joined
         finally:
-            joined.mate.stop.set()
+            joined.teammate.stop.set()
             joined.wait()
 
     def until(self, met: Any, seconds: float = 300.0) -> None:
@@ -87,7 +87,7 @@ def test_it_claims_what_suits_it_and_gives_its_name_free(tmp_path: Path) -> None
         place.board.create(subject, tags=tags)
     with place.joined() as joined:
         place.until(lambda: place.board.get(3).status == "completed")
-        place.until(lambda: joined.mate.status == "idle")
+        place.until(lambda: joined.teammate.status == "idle")
         one, two, three = place.board.tasks()
         assert (one.owner, two.status, three.owner) == ("alice", "pending", "alice")
         assert one.incarnation == joined.incarnation
@@ -98,7 +98,7 @@ def test_it_claims_what_suits_it_and_gives_its_name_free(tmp_path: Path) -> None
     assert entry["status"] == "shutdown"
 
 
-@pytest.mark.parametrize("where", ["heartbeat.start", "assigned", "mate.start"])
+@pytest.mark.parametrize("where", ["heartbeat.start", "assigned", "teammate.start"])
 def test_a_signal_while_it_joins_leaves_no_one_behind(tmp_path: Path, where: str) -> None:
     """The roster has its name by then, and perhaps its thread runs."""
     place = Place(tmp_path, {"alice": worker})
@@ -118,7 +118,7 @@ def test_a_signal_while_it_joins_leaves_no_one_behind(tmp_path: Path, where: str
     setattr(of, name, interrupted)
     with pytest.raises(KeyboardInterrupt):
         joined.start(place.client, [lk.Tasks(joined.board), lk.Toolbox(work)])
-    joined.mate.ended()
+    joined.teammate.ended()
     (entry,) = place.backend.roster().members()
     assert entry["status"] == "shutdown"
     assert place.board.get(1).status == "pending"
@@ -146,7 +146,7 @@ def test_a_disk_that_refuses_its_transcript_ends_no_worker(tmp_path: Path) -> No
     home, away = tmp_path / "alice", tmp_path / "away"
     try:
         with place.joined() as joined:
-            agent, ended = joined.mate.agent, joined.mate.worker
+            agent, ended = joined.teammate.agent, joined.teammate.worker
             stuck = 0
 
             def count(event: Any) -> None:
@@ -164,7 +164,7 @@ def test_a_disk_that_refuses_its_transcript_ends_no_worker(tmp_path: Path) -> No
                 if away.exists():
                     away.rename(home)
                 place.until(lambda number=number: ended.done or is_done(place, number))
-                place.until(lambda: ended.done or joined.mate.status == "idle")
+                place.until(lambda: ended.done or joined.teammate.status == "idle")
             assert not ended.done
     except OSError as error:
         problem = error
@@ -185,8 +185,8 @@ def test_a_late_completion_is_refused_and_the_model_reads_who_has_the_task(tmp_p
         joined.heartbeat.end()  # cut off: the server does not hear it any more
         place.clock.sleep(7.0)
         place.backend.board().claim(1, "bob", incarnation="b", lease=1000.0)
-        place.until(lambda: joined.mate.status == "idle")
-        refused = [e for e in joined.mate.agent.events if e.type == "task.refused"]
+        place.until(lambda: joined.teammate.status == "idle")
+        refused = [e for e in joined.teammate.agent.events if e.type == "task.refused"]
         said = "task 1 is not yours any more: bob has it now. Stop working on it."
         assert [event.data["problem"] for event in refused] == [said]
     task = place.board.get(1)
@@ -208,10 +208,10 @@ def test_who_comes_back_under_its_name_neither_inherits_nor_waits(tmp_path: Path
 def test_a_second_process_of_the_same_name_ends_the_first(tmp_path: Path) -> None:
     place = Place(tmp_path, {"alice": []})
     with place.joined() as first, place.joined() as second:
-        place.until(lambda: first.mate.status == "shutdown", 30.0)
+        place.until(lambda: first.teammate.status == "shutdown", 30.0)
         assert "belongs to another process" in first.heartbeat.lost
         place.clock.sleep(60.0)
-        assert second.mate.status == "idle"
+        assert second.teammate.status == "idle"
         assert second.heartbeat.lost == ""
         (entry,) = place.backend.roster().members()
         assert (entry["incarnation"], entry["status"]) == (second.incarnation, "idle")
@@ -223,14 +223,14 @@ def test_what_it_does_not_finish_it_is_reminded_of_once_and_then_gives_back(tmp_
     with place.joined() as joined:
         place.until(lambda: place.board.get(1).status == "in_progress")
         place.until(lambda: place.board.get(1).status == "pending", 50.0)
-        assert joined.mate.status != "shutdown"
-        assert "You still hold #1" in str(joined.mate.agent.messages)
+        assert joined.teammate.status != "shutdown"
+        assert "You still hold #1" in str(joined.teammate.agent.messages)
 
 
 def test_without_work_it_ends_when_that_was_asked_for(tmp_path: Path) -> None:
     place = Place(tmp_path, {"alice": []})
     with place.joined(stays=False) as joined:
-        place.until(lambda: joined.mate.status == "shutdown", 25.0)
+        place.until(lambda: joined.teammate.status == "shutdown", 25.0)
 
 
 def test_the_lead_sees_where_it_lives_and_leads_it_with_its_own_tools(tmp_path: Path) -> None:
@@ -256,9 +256,9 @@ def test_the_lead_sees_where_it_lives_and_leads_it_with_its_own_tools(tmp_path: 
         assert "hello back" in str(place.lead.messages)
         place.lead.run("End it.")
         place.clock.sleep(45.0)  # the deadline, and a beat
-        assert joined.mate.status == "idle"
+        assert joined.teammate.status == "idle"
         place.lead.run("End it.")
-        place.until(lambda: joined.mate.status == "shutdown", 10.0)
+        place.until(lambda: joined.teammate.status == "shutdown", 10.0)
         place.team.read_inbox()  # looks at the roster, too
     place.protocols.close()
     (listed,) = (e["output"] for e in place.of("tool.ended") if e["name"] == "list_teammates")
@@ -315,7 +315,7 @@ def test_silence_to_a_request_to_end_takes_its_name_away(tmp_path: Path) -> None
         place.until(lambda: place.board.get(1).status == "in_progress")
         place.protocols.shutdown_request("alice")
         place.clock.sleep(45.0)  # the deadline, and a beat
-        assert joined.mate.stop.is_set()
+        assert joined.teammate.stop.is_set()
         assert joined.heartbeat.lost
     place.protocols.close()
     (entry,) = place.backend.roster().members()
@@ -341,7 +341,7 @@ def plans_if_it_must(request: Any) -> Any:
 
 
 def outputs(joined: JoinedTeam) -> list[str]:
-    events = joined.mate.agent.events
+    events = joined.teammate.agent.events
     return [event.data["output"] for event in events if event.type == "tool.ended"]
 
 
@@ -356,12 +356,12 @@ def test_its_plan_is_approved_by_a_lead_elsewhere(who: str, tmp_path: Path) -> N
         place.protocols.system(place.lead)
         place.board.create("one")
         place.lead.run("Go.")
-        place.until(lambda: "worked" in str(joined.mate.agent.messages), 60.0)
+        place.until(lambda: "worked" in str(joined.teammate.agent.messages), 60.0)
         assert "work needs an approved plan" in outputs(joined)[0]
         assert outputs(joined)[-1] == "worked"
         (plan,) = place.backend.requests().all()
         assert (plan.sender, plan.to, plan.state) == ("alice", "lead", "approved")
-        assert "submit a plan with plan_approval" in joined.mate.agent.system
+        assert "submit a plan with plan_approval" in joined.teammate.agent.system
 
 
 def test_a_function_opens_the_gate_when_the_lead_has_seen_who_it_is(tmp_path: Path) -> None:
@@ -371,12 +371,12 @@ def test_a_function_opens_the_gate_when_the_lead_has_seen_who_it_is(tmp_path: Pa
     place.protocols.system(place.lead)
     place.board.create("one")
     with place.joined() as joined:
-        place.until(lambda: len(outputs(joined)) == 2 and joined.mate.status == "idle", 60.0)
+        place.until(lambda: len(outputs(joined)) == 2 and joined.teammate.status == "idle", 60.0)
         assert "work needs an approved plan" in outputs(joined)[0]
         place.team.read_inbox()  # the lead looks at the roster, too
         place.team.send(place.lead, "alice", "No plan has to be approved for that.")
         place.until(lambda: "worked" in outputs(joined), 30.0)
-        assert "submit a plan with plan_approval" not in joined.mate.agent.system
+        assert "submit a plan with plan_approval" not in joined.teammate.agent.system
 
 
 def test_the_next_lead_says_anew_who_needs_a_plan(tmp_path: Path) -> None:
@@ -417,7 +417,7 @@ def test_a_successor_that_comes_after_the_beat_keeps_its_entry(tmp_path: Path) -
         joined.heartbeat.end()
         real = joined.heartbeat._roster
         joined.heartbeat._roster = Overtaken(real, "beat", lambda: roster.note(SUCCESSOR))
-    assert joined.mate.status == "shutdown"
+    assert joined.teammate.status == "shutdown"
     assert roster.members() == [SUCCESSOR]
 
 

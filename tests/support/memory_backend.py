@@ -240,11 +240,11 @@ class MemoryRequests:
     ) -> Request:
         with self._lock:
             new = Request(f"r{len(self._requests) + 1:07}", kind, sender, to, content)
-            new = replace(new, assignment=self._assignments.get(new.mate, 0))
+            new = replace(new, assignment=self._assignments.get(new.teammate, 0))
             if within is not None:
                 new = replace(new, expires=(self._now() + timedelta(seconds=within)).isoformat())
             for old in self.all():
-                if (old.kind, old.mate, old.state) == (kind, new.mate, "pending"):
+                if (old.kind, old.teammate, old.state) == (kind, new.teammate, "pending"):
                     raise lk.ToolError(f"request {old.id} to {to} has no answer yet")
             self._requests.append(new)
             return new
@@ -268,15 +268,17 @@ class MemoryRequests:
                 return None
             return self._put(replace(old, state="expired", note=why))
 
-    def expire_all(self, mate: str, why: str) -> list[Request]:
+    def expire_all(self, teammate: str, why: str) -> list[Request]:
         with self._lock:
-            ids = [one.id for one in self.all() if (one.mate, one.state) == (mate, "pending")]
+            ids = [
+                one.id for one in self.all() if (one.teammate, one.state) == (teammate, "pending")
+            ]
             return [request for id in ids if (request := self.expire(id, why))]
 
-    def assign(self, mate: str) -> list[Request]:
+    def assign(self, teammate: str) -> list[Request]:
         with self._lock:
-            self._assignments[mate] = self._assignments.get(mate, 0) + 1
-            return self.expire_all(mate, f"{mate} has a new assignment")
+            self._assignments[teammate] = self._assignments.get(teammate, 0) + 1
+            return self.expire_all(teammate, f"{teammate} has a new assignment")
 
     def get(self, id: str) -> Request:
         for request in self.all():
@@ -289,10 +291,12 @@ class MemoryRequests:
         with self._lock:
             return [self._late(one) for one in self._requests]
 
-    def current(self, mate: str) -> Request | None:
+    def current(self, teammate: str) -> Request | None:
         with self._lock:
-            wanted = ("plan", mate, self._assignments.get(mate, 0))
-            plans = [one for one in self.all() if (one.kind, one.mate, one.assignment) == wanted]
+            wanted = ("plan", teammate, self._assignments.get(teammate, 0))
+            plans = [
+                one for one in self.all() if (one.kind, one.teammate, one.assignment) == wanted
+            ]
             return plans[-1] if plans else None
 
     def require_plan(self, required: bool, name: str = "", role: str = "") -> None:

@@ -54,7 +54,7 @@ class Plan:
         chance = random.Random(f"plan {seed}")
         plan = cls(seed)
         for number in range(chance.randint(3, 8)):
-            name = f"mate{number}"
+            name = f"teammate{number}"
             plan.roles[name] = chance.choice(ROLES)
             if number and chance.random() < 0.4:
                 plan.crashes[name] = chance.randint(1, 60)
@@ -136,13 +136,13 @@ class Model:
             lambda: lk.use("claim_task", task_id="seven"),
         ]
         if self._name == "lead":
-            mate = chance.choice(list(self._plan.roles))
+            teammate = chance.choice(list(self._plan.roles))
             choices += [
                 lambda: lk.use("broadcast", content=f"all {chance.random()}"),
-                lambda: lk.use("shutdown_request", teammate=mate),
+                lambda: lk.use("shutdown_request", teammate=teammate),
                 lambda: lk.use("shutdown_response", request_id=chance.choice(ids)),
                 lambda: self._decision(chance.choice(ids)),
-                lambda: _spawn(mate, self._plan),
+                lambda: _spawn(teammate, self._plan),
                 lambda: lk.use("list_teammates"),
             ]
         else:
@@ -213,9 +213,9 @@ def simulate(
                 run.lead.run("Go.")
             if interrupted.where:
                 _after_interrupt(run)
-            for mate in () if closing else run.team.members:  # still at it, or looking for work
-                if mate.worker is not None:
-                    mate.worker.join(timeout=1500 * slow)
+            for teammate in () if closing else run.team.members:  # still at it, or looking for work
+                if teammate.worker is not None:
+                    teammate.worker.join(timeout=1500 * slow)
             at_end.__enter__()
         at_end.__exit__()
         mates = [one for one in set(threading.enumerate()) - before if one.name in plan.roles]
@@ -253,10 +253,12 @@ def _after_interrupt(run: Ran) -> None:
     """The main thread is back: all can be seen as it is, and the next run works."""
     _arrays(run.lead)
     for entry in run.team.roster.members():
-        (mate,) = (one for one in run.team.members if one.name == entry["name"])
-        alive = mate.worker is not None and not mate.worker.done
-        assert mate.status != "working" or alive, f"{mate.name} is working, without a thread"
-        assert entry["status"] != "working" or alive, f"the roster says {mate.name} is working"
+        (teammate,) = (one for one in run.team.members if one.name == entry["name"])
+        alive = teammate.worker is not None and not teammate.worker.done
+        assert teammate.status != "working" or alive, (
+            f"{teammate.name} is working, without a thread"
+        )
+        assert entry["status"] != "working" or alive, f"the roster says {teammate.name} is working"
     run.lead.run("Go on.")
 
 
@@ -282,12 +284,12 @@ def check(run: Ran, board: lk.TaskBoard, *, patient: bool = True) -> None:
     assert max(done.values(), default=1) == 1, f"done twice: {done}"
     held = {t.id: t.owner for t in board.tasks() if t.status == "in_progress" and t.owner != "lead"}
     assert not held, f"still held: {held}"
-    _arrays(run.lead, *(mate.agent for mate in run.team.members))
+    _arrays(run.lead, *(teammate.agent for teammate in run.team.members))
     _requests(run)
-    for mate in run.team.members:
-        assert mate.status == "shutdown", f"{mate.name} is {mate.status}"
-        assert mate.worker is not None or not patient, f"{mate.name} has no thread"
-        assert mate.worker is None or mate.worker.done, f"{mate.name} still runs"
+    for teammate in run.team.members:
+        assert teammate.status == "shutdown", f"{teammate.name} is {teammate.status}"
+        assert teammate.worker is not None or not patient, f"{teammate.name} has no thread"
+        assert teammate.worker is None or teammate.worker.done, f"{teammate.name} still runs"
     assert not run.of("model.failed"), f"a request was refused: {run.of('model.failed')[0]}"
 
 

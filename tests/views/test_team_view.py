@@ -38,8 +38,8 @@ class Day:
             self.status(1.0, name, "working")
 
     def status(self, time: float, name: str, status: str) -> None:
-        mate = {"name": name, "role": ROLES[name], "status": status}
-        self.log.append("team.status", lane=name, time=time, **mate)
+        teammate = {"name": name, "role": ROLES[name], "status": status}
+        self.log.append("team.status", lane=name, time=time, **teammate)
 
     def task(self, time: float, kind: str, one: dict[str, Any], lane: str = "") -> None:
         lane = lane or one["owner"] or "lead"

@@ -132,7 +132,7 @@ LONG = "cairo.csv has -9999 °C in line 4. I'd treat that as missing and leave t
 def test_a_message_is_beside_its_arrow_whole_and_right_of_all_lifelines(
     number: int, width: float
 ) -> None:
-    names = [f"mate{n}" for n in range(number)]
+    names = [f"teammate{n}" for n in range(number)]
     log = lk.EventLog()
     log.append("run.started", lane="mate0", prompt="x")
     for n, (sender, to) in enumerate(itertools.pairwise([*names, "mate0"])):
@@ -228,6 +228,6 @@ def test_eight_teammates_and_much_mail_have_a_small_static_form(tmp_path: Path, 
     view = kind(log)
     html = view.html()
     assert len(html.encode()) < static.LIMIT
-    names = [f"mate{number}" for number in range(8)]
+    names = [f"teammate{number}" for number in range(8)]
     if kind is not Protocol:
         assert all(name in words(html) for name in names)

@@ -66,11 +66,11 @@ class Tracker(RequestBackend):
         with self._file.change(_EMPTY) as data:
             number = following(data["next_id"], _highest(data))
             new = Request(f"r{number:07}", kind, sender, to, content)
-            new = replace(new, assignment=data["assignments"].get(new.mate, 0))
+            new = replace(new, assignment=data["assignments"].get(new.teammate, 0))
             if within is not None:
                 new = replace(new, expires=(self._now() + timedelta(seconds=within)).isoformat())
             for old in self._read(data):
-                if (old.kind, old.mate, old.state) == (kind, new.mate, "pending"):
+                if (old.kind, old.teammate, old.state) == (kind, new.teammate, "pending"):
                     raise ToolError(f"request {old.id} to {to} has no answer yet; wait for it")
             data["next_id"] = number + 1
             data["requests"] = _kept([*data["requests"], asdict(new)])
@@ -94,14 +94,16 @@ class Tracker(RequestBackend):
                 return None
             return _put(data, replace(old, state="expired", note=why))
 
-    def expire_all(self, mate: str, why: str) -> list[Request]:
-        pending = [one.id for one in self.all() if one.mate == mate and one.state == "pending"]
+    def expire_all(self, teammate: str, why: str) -> list[Request]:
+        pending = [
+            one.id for one in self.all() if one.teammate == teammate and one.state == "pending"
+        ]
         return [request for id in pending if (request := self.expire(id, why))]
 
-    def assign(self, mate: str) -> list[Request]:
-        expired = self.expire_all(mate, f"{mate} has a new assignment")
+    def assign(self, teammate: str) -> list[Request]:
+        expired = self.expire_all(teammate, f"{teammate} has a new assignment")
         with self._file.change(_EMPTY) as data:
-            data["assignments"][mate] = data["assignments"].get(mate, 0) + 1
+            data["assignments"][teammate] = data["assignments"].get(teammate, 0) + 1
         return expired
 
     def get(self, id: str) -> Request:
@@ -110,13 +112,13 @@ class Tracker(RequestBackend):
     def all(self) -> list[Request]:
         return self._read(self._file.read(_EMPTY))
 
-    def current(self, mate: str) -> Request | None:
+    def current(self, teammate: str) -> Request | None:
         data = self._file.read(_EMPTY)
-        assignment = data["assignments"].get(mate, 0)
+        assignment = data["assignments"].get(teammate, 0)
         plans = [
             one
             for one in self._read(data)
-            if (one.kind, one.mate, one.assignment) == ("plan", mate, assignment)
+            if (one.kind, one.teammate, one.assignment) == ("plan", teammate, assignment)
         ]
         return plans[-1] if plans else None
 

@@ -40,19 +40,19 @@ class SqlRequests(RequestBackend):
     ) -> Request:
         asked = Request("", kind, sender, to, content)
         current = select(ASSIGNMENTS.c.number).where(
-            ASSIGNMENTS.c.team == self._team, ASSIGNMENTS.c.mate == asked.mate
+            ASSIGNMENTS.c.team == self._team, ASSIGNMENTS.c.teammate == asked.teammate
         )
 
         def act(connection: Connection) -> list[Request]:
             self._lock(connection)
-            for old in self._load(connection, mate=asked.mate, kind=kind, state="pending"):
+            for old in self._load(connection, teammate=asked.teammate, kind=kind, state="pending"):
                 if old.state == "pending":  # another's time may be up
                     raise ToolError(f"request {old.id} to {to} has no answer yet; wait for it")
             new = {
                 "kind": kind,
                 "sender": sender,
                 "addressee": to,
-                "mate": asked.mate,
+                "teammate": asked.teammate,
                 "content": content,
                 "state": "pending",
                 "assignment": connection.scalar(current) or 0,
@@ -85,24 +85,30 @@ class SqlRequests(RequestBackend):
 
         return next(iter(self._database.write(self._team, act, _request)), None)
 
-    def expire_all(self, mate: str, why: str) -> list[Request]:
+    def expire_all(self, teammate: str, why: str) -> list[Request]:
         def act(connection: Connection) -> list[Request]:
             self._lock(connection)
-            pending = [one for one in self._load(connection, mate=mate) if one.state == "pending"]
+            pending = [
+                one for one in self._load(connection, teammate=teammate) if one.state == "pending"
+            ]
             return self._expire(connection, pending, why)
 
         return self._database.write(self._team, act, _request)
 
-    def assign(self, mate: str) -> list[Request]:
-        first = self._database.insert(ASSIGNMENTS).values(team=self._team, mate=mate, number=1)
+    def assign(self, teammate: str) -> list[Request]:
+        first = self._database.insert(ASSIGNMENTS).values(
+            team=self._team, teammate=teammate, number=1
+        )
         more = {"number": ASSIGNMENTS.c.number + 1}
-        count = first.on_conflict_do_update(index_elements=["team", "mate"], set_=more)
+        count = first.on_conflict_do_update(index_elements=["team", "teammate"], set_=more)
 
         def act(connection: Connection) -> list[Request]:
             self._lock(connection)
-            pending = [one for one in self._load(connection, mate=mate) if one.state == "pending"]
+            pending = [
+                one for one in self._load(connection, teammate=teammate) if one.state == "pending"
+            ]
             connection.execute(count)
-            return self._expire(connection, pending, f"{mate} has a new assignment")
+            return self._expire(connection, pending, f"{teammate} has a new assignment")
 
         return self._database.write(self._team, act, _request)
 
@@ -112,14 +118,14 @@ class SqlRequests(RequestBackend):
     def all(self) -> list[Request]:
         return self._database.read(self._load)
 
-    def current(self, mate: str) -> Request | None:
+    def current(self, teammate: str) -> Request | None:
         current = select(ASSIGNMENTS.c.number).where(
-            ASSIGNMENTS.c.team == self._team, ASSIGNMENTS.c.mate == mate
+            ASSIGNMENTS.c.team == self._team, ASSIGNMENTS.c.teammate == teammate
         )
 
         def act(connection: Connection) -> list[Request]:
             assignment = connection.scalar(current) or 0
-            return self._load(connection, mate=mate, kind="plan", assignment=assignment)
+            return self._load(connection, teammate=teammate, kind="plan", assignment=assignment)
 
         plans = self._database.read(act)
         return plans[-1] if plans else None

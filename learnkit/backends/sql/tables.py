@@ -129,18 +129,18 @@ REQUESTS = _table(
     Col("kind", AnyText, nullable=False),
     Col("sender", AnyText, nullable=False),
     Col("addressee", AnyText, nullable=False),
-    Col("mate", AnyText, nullable=False),
+    Col("teammate", AnyText, nullable=False),
     Col("content", AnyText, nullable=False),
     Col("state", AnyText, nullable=False),
     Col("assignment", Integer, nullable=False),
     Col("expires", Double),
     Col("note", AnyText, nullable=False),
-    Index("learnkit_requests_mate", "team", "mate"),
+    Index("learnkit_requests_teammate", "team", "teammate"),
 )
 ASSIGNMENTS = _table(
     "assignments",
     Col("team", AnyText, primary_key=True),
-    Col("mate", AnyText, primary_key=True),
+    Col("teammate", AnyText, primary_key=True),
     Col("number", Integer, nullable=False),
 )
 PLANS = _table(  # who needs an approved plan; without a name: all others

@@ -36,17 +36,19 @@ class Claims:
         with logged(self.board, agent):
             return self.board.claim(id, agent.name)
 
-    def claim_for(self, mate: Teammate, id: int) -> Task:
+    def claim_for(self, teammate: Teammate, id: int) -> Task:
         """Claim a task for a teammate; a new assignment begins with it."""
-        if held := self.held(mate.name):
+        if held := self.held(teammate.name):
             raise ToolError(
                 f"you already hold task {held[0].id}; complete it or give it back first"
             )
         wanted = next((task for task in self.board.tasks() if task.id == id), None)
-        if wanted is not None and not suits(wanted, mate.role):
-            raise ToolError(f"task {id} is for {', '.join(wanted.tags)}; your role is {mate.role}")
-        task = self.claim(mate.agent, id)
-        self.team.assigned(mate)
+        if wanted is not None and not suits(wanted, teammate.role):
+            raise ToolError(
+                f"task {id} is for {', '.join(wanted.tags)}; your role is {teammate.role}"
+            )
+        task = self.claim(teammate.agent, id)
+        self.team.assigned(teammate)
         return task
 
     def give_back(self, name: str, by: Agent) -> None:

@@ -104,25 +104,25 @@ class Autonomy(Mechanism, Extension):
 
     # The team
 
-    def member(self, mate: Teammate) -> Sequence[Mechanism]:
+    def member(self, teammate: Teammate) -> Sequence[Mechanism]:
         """A teammate's side."""
-        return [TeammateAutonomy(self.claims, mate)]
+        return [TeammateAutonomy(self.claims, teammate)]
 
-    def changed(self, mate: Teammate, what: Change) -> None:
+    def changed(self, teammate: Teammate, what: Change) -> None:
         """A teammate that has shut down, or found nothing for too long, gives its tasks back."""
         if what in ("shutdown", "unused"):
-            self.claims.give_back(mate.name, mate.agent)
+            self.claims.give_back(teammate.name, teammate.agent)
 
-    def work(self, mate: Teammate, *, late: bool = False) -> Work | None:
+    def work(self, teammate: Teammate, *, late: bool = False) -> Work | None:
         """A task that suits an idle teammate, if it holds none; late, a reminder of what it holds.
 
         It is reminded of each task once: what it still holds when it shuts down is given back.
         """
-        if held := self.claims.held(mate.name):
-            new = [task for task in held if (mate.name, task.id) not in self._reminded]
-            return partial(self._remind, mate, new) if late and new else None
-        ready = [task for task in self.board.ready() if suits(task, mate.role)]
-        return partial(self._claim_first, mate, ready) if ready else None
+        if held := self.claims.held(teammate.name):
+            new = [task for task in held if (teammate.name, task.id) not in self._reminded]
+            return partial(self._remind, teammate, new) if late and new else None
+        ready = [task for task in self.board.ready() if suits(task, teammate.role)]
+        return partial(self._claim_first, teammate, ready) if ready else None
 
     def has_work_for(self, name: str, role: str, incarnation: str) -> bool:
         """Whether a task suits a teammate of another process that holds none."""
@@ -130,17 +130,17 @@ class Autonomy(Mechanism, Extension):
             return False
         return any(suits(task, role) for task in self.board.ready())
 
-    def _claim_first(self, mate: Teammate, tasks: Sequence[Task]) -> str | None:
+    def _claim_first(self, teammate: Teammate, tasks: Sequence[Task]) -> str | None:
         """Claim the first of the tasks that is still there; None if there is none."""
         for task in tasks:
             try:
-                return as_text(self.claims.claim_for(mate, task.id))
+                return as_text(self.claims.claim_for(teammate, task.id))
             except ToolError:
                 continue  # another teammate was faster
         return None
 
-    def _remind(self, mate: Teammate, tasks: Sequence[Task]) -> str:
-        self._reminded.update((mate.name, task.id) for task in tasks)
+    def _remind(self, teammate: Teammate, tasks: Sequence[Task]) -> str:
+        self._reminded.update((teammate.name, task.id) for task in tasks)
         still = ", ".join(f"#{task.id}" for task in tasks)
         text = f"You still hold {still}. Complete it, or it will be given back."
         return f"<{REMINDER}>{text}</{REMINDER}>"
@@ -151,6 +151,6 @@ class Autonomy(Mechanism, Extension):
         Raises:
             BaseException: the exception that ended a teammate's thread.
         """
-        for mate in self.team.members:
-            if mate.worker is not None:
-                mate.worker.join()
+        for teammate in self.team.members:
+            if teammate.worker is not None:
+                teammate.worker.join()

@@ -27,8 +27,8 @@ _HOW = (
 class TeammateAutonomy(Mechanism):
     """Offers ``idle`` and ``claim_task``, and restores a lost identity."""
 
-    def __init__(self, claims: Claims, mate: Teammate) -> None:
-        self._claims, self._mate = claims, mate
+    def __init__(self, claims: Claims, teammate: Teammate) -> None:
+        self._claims, self._mate = claims, teammate
         self._idle = False
         self._seen = 0  # events that were examined
 

@@ -92,14 +92,14 @@ class Protocols(Mechanism, Extension):
         """
         return self.requests.tracker
 
-    def requires_plan(self, mate: Teammate) -> bool:
+    def requires_plan(self, teammate: Teammate) -> bool:
         """Whether a teammate of this process must have a plan approved before it may write.
 
         Args:
-            mate: the teammate.
+            teammate: the teammate.
         """
         required = self._required
-        return required(mate.name, mate.role) if callable(required) else required
+        return required(teammate.name, teammate.role) if callable(required) else required
 
     # The lead
 
@@ -162,16 +162,16 @@ class Protocols(Mechanism, Extension):
 
     # The team
 
-    def member(self, mate: Teammate) -> Sequence[Mechanism]:
+    def member(self, teammate: Teammate) -> Sequence[Mechanism]:
         """A teammate's side of the protocols."""
-        required = self.requires_plan(mate)
+        required = self.requires_plan(teammate)
 
         def needs_plan() -> bool:
             """In a process of its own it also asks what the lead has said; see :meth:`joined`."""
             apart = bool(self.team.incarnation)
-            return required or (apart and self.tracker.requires_plan(mate.name, mate.role))
+            return required or (apart and self.tracker.requires_plan(teammate.name, teammate.role))
 
-        return [TeammateProtocols(self.requests, mate, needs_plan, self.open)]
+        return [TeammateProtocols(self.requests, teammate, needs_plan, self.open)]
 
     def joined(self, name: str, role: str) -> None:
         """Tell a teammate in a process of its own whether it needs a plan, through the backend."""
@@ -179,19 +179,19 @@ class Protocols(Mechanism, Extension):
         if callable(self._required):
             self.tracker.require_plan(self._required(name, role), name, role)
 
-    def changed(self, mate: Teammate, what: Change) -> None:
+    def changed(self, teammate: Teammate, what: Change) -> None:
         """With a new assignment nothing that was asked before counts; at the end, nothing at all.
 
         A teammate that has shut down answers nothing more.
         """
         if what == "assigned":
-            self.requests.begin_assignment(mate)
+            self.requests.begin_assignment(teammate)
         elif what == "shutdown":
-            self.requests.end(mate)
+            self.requests.end(teammate)
 
-    def expects_answer(self, mate: Teammate) -> bool:
+    def expects_answer(self, teammate: Teammate) -> bool:
         """Whether the teammate's plan has no answer yet."""
-        plan = self.tracker.current(mate.name)
+        plan = self.tracker.current(teammate.name)
         return plan is not None and plan.state == "pending"
 
     def close(self, agent: AgentLike | None = None) -> None:

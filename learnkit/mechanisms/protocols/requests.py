@@ -82,16 +82,16 @@ class Requests:
         self._deliver(by, request.sender, text, _TYPES[request.kind][1], request)
         return request
 
-    def begin_assignment(self, mate: Teammate) -> None:
+    def begin_assignment(self, teammate: Teammate) -> None:
         """Begin a new assignment of a teammate: what was asked in the last one expires."""
-        with mate.agent.events.ordered():
-            self._log_expired(mate.agent, self.tracker.assign(mate.name))
+        with teammate.agent.events.ordered():
+            self._log_expired(teammate.agent, self.tracker.assign(teammate.name))
 
-    def end(self, mate: Teammate) -> None:
+    def end(self, teammate: Teammate) -> None:
         """Expire what is pending for a teammate that has shut down and answers nothing more."""
-        with mate.agent.events.ordered():
-            expired = self.tracker.expire_all(mate.name, f"{mate.name} has shut down")
-            self._log_expired(mate.agent, expired)
+        with teammate.agent.events.ordered():
+            expired = self.tracker.expire_all(teammate.name, f"{teammate.name} has shut down")
+            self._log_expired(teammate.agent, expired)
 
     @unbroken
     def close(self) -> None:

@@ -32,11 +32,11 @@ class TeammateProtocols(Mechanism):
     def __init__(
         self,
         requests: Requests,
-        mate: Teammate,
+        teammate: Teammate,
         plan_required: bool | Callable[[], bool],
         open: Sequence[str],
     ) -> None:
-        self._requests, self._mate = requests, mate
+        self._requests, self._mate = requests, teammate
         self._plan_required, self._open = plan_required, tuple(open)
 
     def system(self, agent: Agent) -> str | None:
@@ -70,13 +70,13 @@ class TeammateProtocols(Mechanism):
             approve: Whether you shut down, once the calls of this turn are finished.
             reason: Reason for refusing. Required if you refuse.
         """
-        mate = self._mate
-        with self._requests.refusals(mate.agent, "shutdown_response"):
+        teammate = self._mate
+        with self._requests.refusals(teammate.agent, "shutdown_response"):
             if not approve and not reason.strip():
                 raise ToolError("reason is empty; say why you cannot shut down now")
             state: Answer = "approved" if approve else "rejected"
-            request = self._requests.answer(mate.agent, request_id, state, reason)
-        mate.leaving = mate.leaving or approve
+            request = self._requests.answer(teammate.agent, request_id, state, reason)
+        teammate.leaving = teammate.leaving or approve
         return request.line
 
     @tool(internal=True)

@@ -145,28 +145,30 @@ class TeamBase(ABC):
             self._announce(agent, mail)
         return mail
 
-    def assigned(self, mate: Teammate) -> None:
+    def assigned(self, teammate: Teammate) -> None:
         """Let all extensions know that a teammate begins a new assignment.
 
         Args:
-            mate: the teammate that has got its first prompt, or a task.
+            teammate: the teammate that has got its first prompt, or a task.
         """
         for extension in self.extensions:
-            extension.changed(mate, "assigned")
+            extension.changed(teammate, "assigned")
 
-    def status_changed(self, mate: Teammate) -> None:
+    def status_changed(self, teammate: Teammate) -> None:
         """Store and log a teammate's new status, and wake a lead that waits for it.
 
         Args:
-            mate: the teammate.
+            teammate: the teammate.
         """
-        entry = {"name": mate.name, "role": mate.role, "status": mate.status}
+        entry = {"name": teammate.name, "role": teammate.role, "status": teammate.status}
         with ExitStack() as stack:  # all of them, also when the disk or a listener fails
             stack.callback(self._wake_lead)
             for extension in reversed(self.extensions):
-                stack.callback(extension.changed, mate, mate.status)
+                stack.callback(extension.changed, teammate, teammate.status)
             self._note(entry)
-            mate.agent.emit(TeamStatus(name=mate.name, role=mate.role, status=mate.status))
+            teammate.agent.emit(
+                TeamStatus(name=teammate.name, role=teammate.role, status=teammate.status)
+            )
 
     def _note(self, entry: Member) -> None:
         """Store a member's new status."""

@@ -29,7 +29,7 @@ class Heartbeat:
 
     def __init__(
         self,
-        mate: Teammate,
+        teammate: Teammate,
         roster: RosterBackend,
         board: BoardBackend,
         clock: Clock,
@@ -39,9 +39,9 @@ class Heartbeat:
         lease: float,
     ) -> None:
         self.lost = ""
-        self._mate, self._roster, self._board, self._clock = mate, roster, board, clock
+        self._mate, self._roster, self._board, self._clock = teammate, roster, board, clock
         self._incarnation, self._where, self._lease = incarnation, where, lease
-        self._over = clock.signal(f"the end of the heartbeat of {mate.name!r}")
+        self._over = clock.signal(f"the end of the heartbeat of {teammate.name!r}")
         self._worker: Worker | None = None
 
     def start(self) -> None:

@@ -39,7 +39,7 @@ class JoinedTeam(TeamBase):
     Attributes:
         board: the team's tasks; this teammate's claims are leases.
         incarnation: which run of the teammate this is: an id that no other run has.
-        mate: the teammate.
+        teammate: the teammate.
         heartbeat: says that it is alive.
         where: where it runs, as the others see it.
     """
@@ -76,9 +76,9 @@ class JoinedTeam(TeamBase):
                     f"{member} is a teammate in the lead's process, and {entry['status']}; join "
                     "under another name"
                 )
-        self.mate = Teammate(self, member, role, clock)
+        self.teammate = Teammate(self, member, role, clock)
         self.heartbeat = Heartbeat(
-            self.mate,
+            self.teammate,
             self.roster,
             self.board,
             clock,
@@ -110,33 +110,35 @@ class JoinedTeam(TeamBase):
         A process that has joined under the same name before is replaced: it ends at its next beat.
         What it holds is not inherited, and can be claimed when its leases are over.
         """
-        mate = self.mate
-        mate.agent = Agent(
+        teammate = self.teammate
+        teammate.agent = Agent(
             client,
             [
-                TeammateMessages(self, mate),
-                *(more for one in self.extensions for more in one.member(mate)),
+                TeammateMessages(self, teammate),
+                *(more for one in self.extensions for more in one.member(teammate)),
                 *mechanisms,
             ],
-            name=mate.name,
+            name=teammate.name,
             system=MEMBER.format(
-                name=mate.name, role=mate.role, team=self.name, lead=self.lead_name
+                name=teammate.name, role=teammate.role, team=self.name, lead=self.lead_name
             ),
-            stop=mate.stop,
+            stop=teammate.stop,
             clock=self.clock,
             **options,
         )
-        mate.delivery = Delivery(self.mailbox, mate.agent, self._transcript(mate.name))
-        self._members[mate.name] = mate
-        entry = {"name": mate.name, "role": mate.role, "status": "idle"}
+        teammate.delivery = Delivery(self.mailbox, teammate.agent, self._transcript(teammate.name))
+        self._members[teammate.name] = teammate
+        entry = {"name": teammate.name, "role": teammate.role, "status": "idle"}
         try:
             self.roster.note({**entry, "incarnation": self.incarnation})
             self.heartbeat.start()
-            mate.agent.emit(TeamJoined(name=mate.name, role=mate.role, where=self.where))
-            self.assigned(mate)
+            teammate.agent.emit(
+                TeamJoined(name=teammate.name, role=teammate.role, where=self.where)
+            )
+            self.assigned(teammate)
             if not isinstance(self.clock, VirtualClock):
-                self._unwatch = self._backend.watch(self.name, mate.agent.wake.set)
-            mate.start(None)
+                self._unwatch = self._backend.watch(self.name, teammate.agent.wake.set)
+            teammate.start(None)
         except Exception:
             self._close()
             raise
@@ -144,11 +146,11 @@ class JoinedTeam(TeamBase):
             with uninterrupted():
                 self.leave(0.0)
             raise
-        return mate
+        return teammate
 
     def wait(self) -> None:
         """Wait until the teammate has ended; by then it has given back what it held."""
-        error = self.mate.ended()
+        error = self.teammate.ended()
         self._close()
         if error:
             raise error
@@ -160,17 +162,17 @@ class JoinedTeam(TeamBase):
         waiting for it; whatever it says then about one of them is refused. A backend that is away
         is not waited for: what it holds is free when its leases are over.
         """
-        mate = self.mate
-        mate.stop.set()
-        if mate.worker is not None:
-            self.clock.wait(mate.worker.ended, timeout=patience)
-        ended = mate.worker is not None and mate.worker.done
+        teammate = self.teammate
+        teammate.stop.set()
+        if teammate.worker is not None:
+            self.clock.wait(teammate.worker.ended, timeout=patience)
+        ended = teammate.worker is not None and teammate.worker.done
         if not ended:
-            with suppress(OSError), stopped_by(mate.stop):  # else its leases end by themselves
-                self.board.release(mate.name, self.incarnation)
-                self._note({"name": mate.name, "role": mate.role, "status": "shutdown"})
+            with suppress(OSError), stopped_by(teammate.stop):  # else its leases end by themselves
+                self.board.release(teammate.name, self.incarnation)
+                self._note({"name": teammate.name, "role": teammate.role, "status": "shutdown"})
         self._close()
-        return ended or mate.worker is None
+        return ended or teammate.worker is None
 
     def _close(self) -> None:
         self._unwatch()

@@ -264,25 +264,25 @@ class Team(TeamBase, Mechanism):
             if before.status != "shutdown":
                 raise ToolError(f"{name} is {before.status}; write to it with send_message")
             before.ended()  # its earlier error has been reported; starting it again clears it
-        mate = Teammate(self, name, role, lead.clock)
-        mate.agent = child_of(
+        teammate = Teammate(self, name, role, lead.clock)
+        teammate.agent = child_of(
             lead,
             [
-                TeammateMessages(self, mate),
-                *(more for one in self.extensions for more in one.member(mate)),
+                TeammateMessages(self, teammate),
+                *(more for one in self.extensions for more in one.member(teammate)),
                 *self._factory(name, role),
             ],
             name=name,
             system=MEMBER.format(name=name, role=role, team=self.name, lead=lead.name),
-            stop=mate.stop,
+            stop=teammate.stop,
             max_turns=self._max_turns,
         )
-        mate.delivery = Delivery(self.mailbox, mate.agent, self._transcript(name))
-        self._members[name] = mate
-        mate.agent.emit(TeamSpawned(name=name, role=role, prompt=prompt))
-        self.assigned(mate)
-        mate.start(prompt)
-        return mate
+        teammate.delivery = Delivery(self.mailbox, teammate.agent, self._transcript(name))
+        self._members[name] = teammate
+        teammate.agent.emit(TeamSpawned(name=name, role=role, prompt=prompt))
+        self.assigned(teammate)
+        teammate.start(prompt)
+        return teammate
 
     @unbroken
     def close(self, agent: AgentLike | None = None) -> None:

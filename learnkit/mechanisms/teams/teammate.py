@@ -46,36 +46,36 @@ _ENDS = {
 class Extension:
     """What can be added to a team, as lessons 10 to 12 do; each method does nothing by default.
 
-    The methods name the places in the lifecycle of a teammate, ``mate``; see :class:`Teammate`.
+    The methods name the places in the lifecycle of a teammate, ``teammate``; see :class:`Teammate`.
     """
 
-    def member(self, mate: Teammate) -> Sequence[Mechanism]:
+    def member(self, teammate: Teammate) -> Sequence[Mechanism]:
         """Mechanisms that a teammate gets; called before it starts.
 
         Args:
-            mate: the new teammate.
+            teammate: the new teammate.
 
         Returns:
             New ones for each teammate, since they hold its state.
         """
         return []
 
-    def changed(self, mate: Teammate, what: Change) -> None:
+    def changed(self, teammate: Teammate, what: Change) -> None:
         """React to a new assignment of a teammate, or to a new status.
 
         Args:
-            mate: the teammate.
+            teammate: the teammate.
             what: ``assigned`` for its first prompt or a task; ``unused`` if it found nothing for
                 ``patience`` s, but stays; otherwise its new status.
         """
 
-    def work(self, mate: Teammate, *, late: bool = False) -> Work | None:
+    def work(self, teammate: Teammate, *, late: bool = False) -> Work | None:
         """Find what an idle teammate without messages could work on.
 
         This only looks: the work is taken by calling what is returned.
 
         Args:
-            mate: the idle teammate.
+            teammate: the idle teammate.
             late: whether it has found nothing for too long, and is about to shut down.
 
         Returns:
@@ -102,11 +102,11 @@ class Extension:
         """
         return False
 
-    def expects_answer(self, mate: Teammate) -> bool:
+    def expects_answer(self, teammate: Teammate) -> bool:
         """Whether a teammate waits for an answer, and must not shut down for want of work.
 
         Args:
-            mate: the teammate.
+            teammate: the teammate.
         """
         return False
 
@@ -138,7 +138,7 @@ class TeamServices(Protocol):
     def send(self, agent: Agent, to: str, content: str, type: Type = "message") -> Mail:
         """Put a message from an agent into an inbox; see :meth:`Team.send`."""
 
-    def status_changed(self, mate: Teammate) -> None:
+    def status_changed(self, teammate: Teammate) -> None:
         """Store and log a teammate's new status; see :meth:`Team.status_changed`."""
 
 
@@ -347,8 +347,8 @@ class Teammate:
 class TeammateMessages(Mechanism):
     """A teammate's side of the team: its messages."""
 
-    def __init__(self, team: TeamServices, mate: Teammate) -> None:
-        self._team, self._mate = team, mate
+    def __init__(self, team: TeamServices, teammate: Teammate) -> None:
+        self._team, self._mate = team, teammate
 
     def before_model(self, agent: Agent) -> None:
         """What was delivered is in the transcript now, and safe."""

@@ -89,26 +89,26 @@ class WorktreeAssignments(Extension):
         self._watches: dict[str, _CommitWatch] = {}
         self._homes: dict[str, list[tuple[Any, Workspace]]] = {}
 
-    def member(self, mate: Teammate) -> Sequence[Mechanism]:
+    def member(self, teammate: Teammate) -> Sequence[Mechanism]:
         """A teammate needs no tools for it; what it commits is logged, and pushed."""
-        self._watches[mate.name] = watch = _CommitWatch(self._history, self._registry)
+        self._watches[teammate.name] = watch = _CommitWatch(self._history, self._registry)
         return [watch]
 
-    def changed(self, mate: Teammate, what: Change) -> None:
+    def changed(self, teammate: Teammate, what: Change) -> None:
         """Move its tools into the worktree of its task, or back to their own workspace.
 
         A teammate that has shut down has no assignment any more.
         """
         if what == "shutdown":
-            self._homes.pop(mate.name, None)
+            self._homes.pop(teammate.name, None)
         if what != "assigned":
             return
-        mechanisms: Sequence[Any] = mate.agent.mechanisms
-        if mate.name not in self._homes:
+        mechanisms: Sequence[Any] = teammate.agent.mechanisms
+        if teammate.name not in self._homes:
             found = [one for one in mechanisms if isinstance(_workspace(one), Workspace)]
-            self._homes[mate.name] = [(one, one.workspace) for one in found]
-        assigned = self._assigned_to(mate.name)
-        for mechanism, home in self._homes[mate.name]:
+            self._homes[teammate.name] = [(one, one.workspace) for one in found]
+        assigned = self._assigned_to(teammate.name)
+        for mechanism, home in self._homes[teammate.name]:
             mechanism.workspace = home if assigned is None else assigned
 
     def _assigned_to(self, name: str) -> Workspace | None:

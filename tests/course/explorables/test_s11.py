@@ -27,7 +27,7 @@ from learnkit.course.lessons.s11.explorable import (
 from learnkit.views.drawing.display import NARROW, WIDE
 
 
-def mate(name: str) -> Callable[[Any], lk.Reply]:
+def teammate(name: str) -> Callable[[Any], lk.Reply]:
     """A scripted teammate: busy at first, then with each task that it has claimed."""
 
     def answer(request: Any) -> lk.Reply:
@@ -53,7 +53,7 @@ Statuses = dict[str, list[tuple[float, str]]]
 def a_real_day(folder: Path, arrival: float, limit: float) -> tuple[Statuses, str, float]:
     """The teammates' statuses, who has claimed the task, and when."""
     clock, board = lk.VirtualClock(), lk.TaskBoard(folder / ".tasks")
-    lanes = {"lead": lead, **{name: mate(name) for name in BUSY}}
+    lanes = {"lead": lead, **{name: teammate(name) for name in BUSY}}
     with lk.Team(folder / ".team", lambda *_: [lk.Tasks(board)], wait=False) as team:
         autonomy = lk.Autonomy(team, board, poll=POLL, idle=limit)
         agent = lk.Agent(lk.scripted(lanes, clock=clock), [team, autonomy])
@@ -113,7 +113,7 @@ def test_the_lesson_s_own_loop_does_what_the_picture_shows(
     """It looks a last time at its limit, as the package does."""
     run, live = day(arrival, limit), of_the_lesson("suits", "find", "live")["live"]
     clock, board, log = lk.VirtualClock(), lk.TaskBoard(tmp_path / ".tasks"), lk.EventLog()
-    client, ended = lk.scripted({name: mate(name) for name in BUSY}, clock=clock), {}
+    client, ended = lk.scripted({name: teammate(name) for name in BUSY}, clock=clock), {}
 
     def life(name: str) -> None:
         agent = lk.Agent(client, [lk.Tasks(board)], name=name, events=log)

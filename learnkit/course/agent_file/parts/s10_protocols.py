@@ -60,10 +60,10 @@ def spawn_teammate(
 ) -> str:
     """Start a teammate, who works while you do, reports to you, and then waits for messages.
     With plan_required it can only read until you have approved its plan."""
-    mate = recruit(name, role)
-    mate.plan_required = plan_required
+    teammate = recruit(name, role)
+    teammate.plan_required = plan_required
     expire(name)
-    return begin(mate, prompt)
+    return begin(teammate, prompt)
 
 
 @tool("lead")

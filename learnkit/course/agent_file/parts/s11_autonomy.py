@@ -25,34 +25,34 @@ def claim_task(agent: Agent, task_id: int) -> str:
     return assignment(agent, claim(task_id, agent.name))
 
 
-def assignment(mate: Agent, task: dict) -> str:
+def assignment(teammate: Agent, task: dict) -> str:
     text = f"Task #{task['id']}: {task['subject']}\n{task['description']}".strip()
     return f"<auto-claimed>{text}</auto-claimed>\nSet it to completed when it is done."
 
 
-def find_task(mate: Agent) -> dict | None:
+def find_task(teammate: Agent) -> dict | None:
     for task in ready(load_tasks()):
-        if suits(task, mate):
+        if suits(task, teammate):
             try:
-                return claim(task["id"], mate.name)
+                return claim(task["id"], teammate.name)
             except ValueError:  # another one was faster
                 continue
     return None
 
 
-def suits(task: dict, mate: Agent) -> bool:
-    return not task["tags"] or mate.role in task["tags"]
+def suits(task: dict, teammate: Agent) -> bool:
+    return not task["tags"] or teammate.role in task["tags"]
 
 
-def next_work(mate: Agent) -> str | None:
+def next_work(teammate: Agent) -> str | None:
     """Mail, or else a task that suits; nothing for a minute ends a teammate's life."""
     end = time.monotonic() + IDLE
-    while not mate.stopped.is_set() and time.monotonic() < end:
-        if take(mate.name)[0]:
+    while not teammate.stopped.is_set() and time.monotonic() < end:
+        if take(teammate.name)[0]:
             return "You have mail."
         give_back()
-        if task := find_task(mate):
-            return assignment(mate, task)
+        if task := find_task(teammate):
+            return assignment(teammate, task)
         time.sleep(POLL)
     return None
 
@@ -75,11 +75,12 @@ def is_at_work(task: dict) -> bool:
     return True
 
 
-def is_busy(mate: Agent) -> bool:
+def is_busy(teammate: Agent) -> bool:
     """Whether it works, or is about to: it has mail or a task, or will claim one."""
     tasks = load_tasks()
     own = [
-        task["owner"] == mate.name and task["status"] == "in_progress" for task in tasks.values()
+        task["owner"] == teammate.name and task["status"] == "in_progress"
+        for task in tasks.values()
     ]
-    work = take(mate.name)[0] or any(own) or any(suits(task, mate) for task in ready(tasks))
-    return mate.status == "working" or (mate.status == "idle" and bool(work))
+    work = take(teammate.name)[0] or any(own) or any(suits(task, teammate) for task in ready(tasks))
+    return teammate.status == "working" or (teammate.status == "idle" and bool(work))

@@ -35,9 +35,9 @@ def worktree_create(agent: Agent, name: str, task_id: int) -> str:
     return f"Task #{task_id} will be done in .worktrees/{name}."
 
 
-def assignment(mate: Agent, task: dict) -> str:
+def assignment(teammate: Agent, task: dict) -> str:
     where = task.get("worktree")
-    mate.folder = worktree(where) if where else ROOT
+    teammate.folder = worktree(where) if where else ROOT
     text = f"Task #{task['id']}: {task['subject']}\n{task['description']}".strip()
     text += f"\nYou work in a worktree of your own, {where}." if where else ""
     return f"<auto-claimed>{text}</auto-claimed>\nSet it to completed when it is done."

@@ -26,13 +26,13 @@ class Plan:
 
     Attributes:
         id: of the request.
-        mate: who wants to do it.
+        teammate: who wants to do it.
         does: what it wants to do.
         approved: what the lead answers.
     """
 
     id: str
-    mate: str
+    teammate: str
     does: str
     approved: bool
 
@@ -83,18 +83,18 @@ def draw(width: float, order: tuple[int, ...], way: str) -> Answer:
             "w",
             x=right,
             y=at + tall / 2,
-            says=f"{plan.mate}'s plan gets the answer to {meant.mate}'s",
+            says=f"{plan.teammate}'s plan gets the answer to {meant.teammate}'s",
         )
-        name = f"{plan.id} · {plan.mate}" if way == WITH else plan.mate
+        name = f"{plan.id} · {plan.teammate}" if way == WITH else plan.teammate
         word = f"gets “{meant.answer}”"
         lines = [f"{glyph} {name} {word}"] if is_wide else [f"{glyph} {name}", word]
         lines.append(plan.does)
-        canvas.box(f"plan {plan.id}", 6, y, wide, tall, mark, lines, says=f"{plan.mate} {may}")
+        canvas.box(f"plan {plan.id}", 6, y, wide, tall, mark, lines, says=f"{plan.teammate} {may}")
     for place, number in enumerate(order):
         plan = PLANS[number]
         y = 28 + row * place
         name = f"“{plan.answer}” to {plan.id}" if way == WITH else f"“{plan.answer}”"
-        meant_for = f"meant for {plan.mate}"
+        meant_for = f"meant for {plan.teammate}"
         lines = [name, meant_for] if is_wide else [name, *meant_for.rsplit(" ", 1)]
         canvas.box(f"answer {plan.id}", right, y, last, tall, "user", lines, says=name)
     canvas.height += 10
@@ -121,7 +121,7 @@ def _wrong(got: dict[int, int]) -> list[int]:
 
 
 def _named(approved: bool) -> str:
-    return listed([f"{one.mate}'s" for one in PLANS if one.approved == approved])
+    return listed([f"{one.teammate}'s" for one in PLANS if one.approved == approved])
 
 
 def _finding(order: tuple[int, ...], way: str) -> str:
@@ -130,13 +130,13 @@ def _finding(order: tuple[int, ...], way: str) -> str:
     got = reaches(order, way)
     wrong = _wrong(got)
     if not wrong:
-        if crossed := [PLANS[n].mate for n, meant in got.items() if n != meant]:
+        if crossed := [PLANS[n].teammate for n, meant in got.items() if n != meant]:
             return (
                 f"Every plan gets the right word by luck: {listed(crossed)} get each other's “ok”."
             )
         return "Every plan gets its own answer by luck: they arrive in the order of the plans."
-    done = [f"{PLANS[n].mate} {PLANS[n].does}" for n in wrong if not PLANS[n].approved]
-    kept = [PLANS[n].mate for n in wrong if PLANS[n].approved]
+    done = [f"{PLANS[n].teammate} {PLANS[n].does}" for n in wrong if not PLANS[n].approved]
+    kept = [PLANS[n].teammate for n in wrong if PLANS[n].approved]
     return f"Without ids, {listed(kept)} gets the “no”, and {listed(done)}."
 
 
@@ -144,7 +144,7 @@ def explorable() -> Explorable:
     """Let the answers arrive in another order, with and without ids."""
 
     def said(order: tuple[int, ...]) -> str:
-        return ", ".join(PLANS[number].mate for number in order)
+        return ", ".join(PLANS[number].teammate for number in order)
 
     orders = drag(ORDERS, ORDERS[1], "answers arrive for", said=said)
     return explore(draw, order=orders, way=pick([WITHOUT, WITH], label="messages"))

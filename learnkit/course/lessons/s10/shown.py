@@ -30,8 +30,8 @@ def calls(messages: Iterable[Any]) -> str:
 
 def exchange(team: lk.Team, type: str) -> str:
     """Write the first message of a type that a teammate got, and its reply."""
-    for mate in team.members:
-        messages = mate.agent.messages
+    for teammate in team.members:
+        messages = teammate.agent.messages
         for got, reply in itertools.pairwise(messages):
             texts = [one["text"] for one in blocks_of(got["content"]) if one["type"] == "text"]
             if got["role"] == "user" and any(f'type="{type}"' in one for one in texts):
