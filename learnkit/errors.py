@@ -26,7 +26,7 @@ class ArgumentsError(ToolError):
 
 
 class Halted(LearnkitError):
-    """A request waits for somebody, and no agent gets a reply before it does: nothing has failed.
+    """A request waits for a person, and no agent gets a reply before it does: nothing has failed.
 
     Attributes:
         lane: the agent whose request waits.

@@ -140,7 +140,7 @@ def check_lease(lease: float | None) -> None:
 
 
 def check_owner(owner: str) -> None:
-    """Refuse a claim in nobody's name."""
+    """Refuse a claim without a name."""
     if not owner:
         raise ToolError("the owner is empty; name the agent that claims the task")
 
@@ -197,7 +197,7 @@ def _moved(
 def _handed_on(
     task: Task, status: Status, owner: str = "", incarnation: str = "", lease_until: str = ""
 ) -> Task:
-    """A task in other hands, or in nobody's: what its former holder knows of it is out of date."""
+    """A task that is unowned, or owned by another: what its former owner knows is out of date."""
     fenced = task.token or incarnation or lease_until
     return replace(
         task,

@@ -159,7 +159,7 @@ class _Answered:
 def foreign(headers: dict[str, str], port: int) -> str:
     """Say why a request comes from a web page or through another name; empty if it doesn't.
 
-    A page that somebody has open must not be able to ask: its browser names the page as origin, and
+    A page that the user has open must not be able to ask: its browser names the page as origin, and
     a name that was made to lead to this machine as host (DNS rebinding).
     """
     own = {f"{host}:{port}" for host in ("127.0.0.1", "localhost")}

@@ -47,7 +47,7 @@ class ModelSpec:
 
 
 def _always(id: str, *also: str) -> ModelSpec:
-    """A model of the current line-up that thinks on every request."""
+    """A model of the current line-up that always thinks before it replies."""
     accepts = frozenset({"adaptive", *also})
     return ModelSpec(id, 128_000, 1_000_000, "always", accepts, False, True, True)
 

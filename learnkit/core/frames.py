@@ -59,5 +59,5 @@ def defused(text: str, frames: Sequence[str] = FRAMES) -> str:
 
 
 def attribute(value: str) -> str:
-    """Return a text that cannot end the attribute, or the tag, that it stands in."""
+    """Return a text that cannot end the attribute, or the tag, around it."""
     return re.sub(r'[<>"\s]', "_", value)

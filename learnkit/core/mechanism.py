@@ -124,7 +124,7 @@ class Mechanism:
     def after_tools(self, agent: Any, calls: Sequence[Call]) -> str | None:
         """After the calls of a reply, return text to follow their results, or None.
 
-        It stands in the same user message.
+        It is part of the same user message.
 
         Args:
             agent: as for :meth:`system`.

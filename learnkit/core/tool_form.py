@@ -16,7 +16,7 @@ from learnkit.errors import UsageError
 
 Json = dict[str, Any]
 
-#: What may stand in a reply, and what each block cannot do without.
+#: The blocks that a reply may have, and what each of them needs.
 _BLOCKS: dict[str, dict[str, type]] = {
     "text": {"text": str},
     "thinking": {"thinking": str},

@@ -122,7 +122,7 @@ class Tool:
 
         Args:
             agent: who calls.
-            input: the arguments, as they stand in the ``tool_use`` block.
+            input: the arguments, as the ``tool_use`` block has them.
             call: the block itself, if a model has written one.
 
         Returns:

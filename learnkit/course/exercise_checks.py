@@ -127,7 +127,7 @@ class _Limit:
 
     Attributes:
         over: whether the limit is reached.
-        returned: name and value of the learner's function that returned last to somebody else.
+        returned: name and value of the learner's function that returned last to other code.
     """
 
     def __init__(

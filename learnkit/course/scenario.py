@@ -206,7 +206,7 @@ def workspace_alone() -> Iterator[Path]:
 
 
 def workspace_to_keep() -> Path:
-    """A fresh workspace that nothing removes: somebody wants to see what a program did in it."""
+    """A fresh workspace that nothing removes: the user wants to see what a program did in it."""
     workspace = Path(tempfile.mkdtemp(prefix="learnkit-")) / EXAMPLE.name
     _commit(workspace)
     return workspace

@@ -36,7 +36,7 @@ def held(path: str | Path) -> Iterator[bool]:
                 return
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             if not os.fstat(descriptor).st_nlink:
-                continue  # somebody has removed the file meanwhile: it locks nothing any more
+                continue  # the file was removed meanwhile: it locks nothing any more
             try:
                 _HELD.files.add(file)  # in here: an interrupt right after it must undo it
                 yield True

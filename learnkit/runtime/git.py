@@ -178,7 +178,7 @@ class Checkout:
     Attributes:
         path: of the folder.
         branch: its branch, without ``refs/heads/``; empty if it has none.
-        commit: the commit it stands on.
+        commit: its newest commit.
         gone: whether the folder is not there any more.
         locked: whether git keeps it from being pruned and removed, as it does until it is complete.
     """

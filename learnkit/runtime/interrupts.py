@@ -56,7 +56,7 @@ class _Guard:
         return True
 
     def remove(self) -> None:
-        """Put back what was there, unless somebody else has put something there meanwhile."""
+        """Put back what was there, unless other code has put something there meanwhile."""
         self.on = False  # first: nobody may rely on a handler that is gone
         if signal.getsignal(signal.SIGINT) == self.heard:
             signal.signal(signal.SIGINT, self.before)
@@ -74,7 +74,7 @@ _GUARD = _Guard()
 
 
 def held_back() -> bool:
-    """Whether an interrupt has come, and waits until somebody who holds it back is done."""
+    """Whether an interrupt has come, and waits until the code that holds it back is done."""
     return bool(_GUARD.came)
 
 
@@ -162,7 +162,7 @@ def unbroken(close: Callable[P, R]) -> Callable[P, R]:
 def more() -> bool:
     """Whether a further interrupt has come while one is held: then a wait has to be given up.
 
-    It is told once. Only the main thread, which interrupts strike, is told.
+    It is reported once, and only to the main thread, which interrupts strike.
     """
     told = _GUARD.depth > 0 and len(_GUARD.came) > 1 and threading.get_ident() == _MAIN
     if told:

@@ -1,6 +1,6 @@
 """The environment of a command: what an allow-list passes on, and a few settings; never a key.
 
-In somebody's repository a command finds what that person would: their virtual environment first,
+In a user's repository a command finds what the user would: their virtual environment first,
 their name in git, their proxy. A lesson needs the opposite, outputs that are the same everywhere,
 and asks for it with ``LEARNKIT_REPRODUCIBLE=1``.
 """

@@ -341,7 +341,7 @@ def _listen(
         try:
             with psycopg.connect(**{**_CONNECT, **settings}, autocommit=True) as connection:
                 connection.execute(f"LISTEN {_CHANNEL}")
-                silent = EVERY  # what has changed before this is not told
+                silent = EVERY  # earlier changes are not reported
                 while not wait(0):
                     if silent >= EVERY:
                         silent = 0.0

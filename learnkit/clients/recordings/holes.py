@@ -88,7 +88,7 @@ def _may_be(value: str) -> bool:
 
 
 def _pairs(recorded: Any, asked: Any) -> list[tuple[str, str]]:
-    """The texts of two values that stand in the same places."""
+    """The texts that are in the same places of two values."""
     if isinstance(recorded, str) and isinstance(asked, str):
         return [(recorded, asked)]
     if isinstance(recorded, list) and isinstance(asked, list):

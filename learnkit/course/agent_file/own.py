@@ -1,6 +1,6 @@
 """The learner's own ``agent.py``, which grows by the cells of each lesson as the learner has them.
 
-A part that learnkit wrote last is rewritten. What somebody has changed there is kept, and the
+A part that learnkit wrote last is rewritten. What the learner has changed there is kept, and the
 lesson's text goes below it.
 """
 
@@ -76,7 +76,7 @@ class OwnFile:
 def merged(
     have: dict[str, str], written: dict[str, str], made: dict[str, str]
 ) -> tuple[list[str], dict[str, str]]:
-    """Put new sections into a file's, and return which of those are somebody's own.
+    """Put new sections into a file's, and return which of those are the learner's own.
 
     Args:
         have: the sections of the file.

@@ -18,7 +18,7 @@ class Handover:
     def __init__(self, settled: Callable[[], object]) -> None:
         self._settled = settled
         self._passing = self._passed = 0
-        self._asked = False  # somebody has looked while something was on its way
+        self._asked = False  # an agent has looked while something was on its way
         self._lock = threading.Lock()  # for the counters, and never longer
 
     @contextmanager

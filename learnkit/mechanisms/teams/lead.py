@@ -154,7 +154,7 @@ class Team(TeamBase, Mechanism):
         """New messages.
 
         Raises:
-            Halted: if a teammate's request waits for somebody: then nobody gets a reply.
+            Halted: if a teammate's request waits for a person: then no agent gets a reply.
         """
         if halted := next((one.halted for one in self.members if one.halted), None):
             raise halted

@@ -241,7 +241,7 @@ class WorktreeRegistry:
             except GitError:
                 if self.path(name).exists():
                     raise
-                # git itself was pruned by somebody else meanwhile; the folder is gone all the same.
+                # git was pruned by another process meanwhile; the folder is gone all the same.
             removed = replace(tree, status="removed")
             with self._open() as index:
                 index[name] = removed
@@ -327,7 +327,7 @@ class WorktreeRegistry:
                 continue
             with self._lock(name):
                 if self._read().get(name) != tree:
-                    continue  # somebody else was faster
+                    continue  # another process was faster
                 made = self._checkouts().get(name)
                 whole = made is not None and not made.locked  # git locks it until it is complete
                 if not whole:

@@ -128,7 +128,7 @@ def told(events: Iterable[Event]) -> Iterator[Told]:
 
 
 def scored(events: Iterable[Event]) -> str:
-    """Say what each child was not told, what it reported, and when one was right."""
+    """Say what each brief left out, what it reported, and when one was right."""
     lines, unheard = list[str](), dict[str, str]()
     for number, one in enumerate(told(events), start=1):
         lacks = [fact for fact, known in one.facts.items() if not known]
