@@ -243,6 +243,18 @@ def test_a_question_of_an_agent_that_is_stopped_is_answered_with_no(tmp_path: Pa
     assert answers == [False]
 
 
+def test_always_answers_what_is_asked_about_the_same_tool(tmp_path: Path) -> None:
+    agent, screen = lk.Agent(lk.scripted([])), Output(Console(file=io.StringIO()))
+    keyboard = Keyboard(screen, SimpleNamespace(), tmp_path / "history")
+    tools = ("bash", "write_file", "bash")
+    questions = [Question(agent, Call("id", tool, {}), Text("Run it?")) for tool in tools]
+    for question in questions:
+        keyboard._add(question)
+    keyboard._answer("always")
+    assert [one.answered.is_set() for one in questions] == [True, False, True]
+    assert [one.answer for one in questions] == ["always", False, True]
+
+
 def test_a_recording_says_what_the_user_said_and_stands_still_while_it_is_paused() -> None:
     recording = Recording.load(ROOT / "notebooks" / "recordings" / "s12.yaml")
     ids = [turn.id for turn in recording.turns]
