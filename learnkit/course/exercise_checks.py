@@ -17,7 +17,6 @@ import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterator
-from itertools import filterfalse
 from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -132,7 +131,7 @@ class _Limit:
         self._tracers = sys.gettrace(), threading.gettrace()
         if self._alarm:
             self._handler = signal.signal(signal.SIGALRM, self._look)
-            signal.setitimer(signal.ITIMER_REAL, _LOOK, _LOOK)
+            signal.setitimer(signal.ITIMER_REAL, _LOOK)
         self._hook = threading.excepthook
         threading.excepthook = self._failed
         threading.settrace(self._in_thread)
@@ -141,6 +140,7 @@ class _Limit:
     def __exit__(self, *_: object) -> None:
         sys.settrace(self._tracers[0])  # of a debugger or a coverage tool
         if self._alarm:
+            self._alarm = False  # one that is on its way sets no other one
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._handler)
         self._raised = None
@@ -175,14 +175,22 @@ class _Limit:
         return self._on_line
 
     def _look(self, number: int, frame: FrameType | None) -> None:
-        """Handle the alarm, in the main thread."""
+        """Handle the alarm, in the main thread; the next one comes when this is done."""
+        try:
+            self._count(frame)
+        finally:
+            if self._alarm:
+                signal.setitimer(signal.ITIMER_REAL, _AGAIN if self.over else _LOOK)
+
+    def _count(self, frame: FrameType | None) -> None:
         computed, passed = time.process_time(), _AGAIN if self.over else _LOOK
         theirs = [one for one in _stack(frame) if self._is_learners(one)]
         if (theirs or self._ran) and not _imports(frame):
             self._work -= computed - self._computed
         # Not what a clock shows: a machine that stalls looks once.
         self._seconds -= passed
-        if theirs and theirs[0] is next(filterfalse(_is_pythons, _stack(frame))):
+        innermost = (one for one in _stack(frame) if not _pythons(one.f_code.co_filename))
+        if next(innermost, None) in theirs:
             self._own -= passed
         self._computed, self._ran = computed, False
         if min(self._work, self._own, self._seconds) < 0:
@@ -199,7 +207,7 @@ class _Limit:
     def _stop(self) -> None:
         main = threading.current_thread() is threading.main_thread()
         if main and self._alarm and not self.over:
-            signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
         self.over = True
 
     def _is_learners(self, frame: FrameType | None) -> bool:
@@ -245,10 +253,10 @@ def _imports(frame: FrameType | None) -> bool:
     return any(one.f_code.co_filename == importing for one in _stack(frame))
 
 
-def _is_pythons(frame: FrameType) -> bool:
-    """Whether a frame is of Python's own library, in which code sleeps and waits."""
-    name = frame.f_code.co_filename
-    return name.startswith(sysconfig.get_path("stdlib")) and "-packages" not in name
+@functools.cache
+def _pythons(filename: str) -> bool:
+    """Whether code is of Python's own library, in which the learner's sleeps and waits."""
+    return filename.startswith(sysconfig.get_path("stdlib")) and "-packages" not in filename
 
 
 @functools.cache
