@@ -31,11 +31,12 @@ T = TypeVar("T")
 #: Lines of the learner's code that one check may run. They come first, and not the seconds, so that
 #: most endless loops end alike on every machine.
 LINES = 50_000
-#: Seconds of computing, and seconds in all, that one check may take. The longest one of the course
-#: computes for 0.4 s, and on a busy machine these 3 s take about 10 s. Imports aren't counted: the
-#: first one of the SDK takes 4.5 s while lines are traced.
+#: Seconds of computing while the learner's code is at work, and seconds in all, that one check may
+#: take. The longest one of the course computes for 0.4 s, and on a busy machine these 3 s take
+#: about 10 s. Imports aren't counted: the first one of the SDK takes 4.5 s while lines are traced.
 WORK, SECONDS = 3.0, 40.0
-#: Seconds that the learner's own lines may take: Python 3.11 counts no lines of `while True: pass`.
+#: Seconds that the learner's own lines may take, with what they wait for: Python 3.11 counts no
+#: lines of `while True: pass`.
 OWN = 5.0
 #: Seconds between two looks at the clock, and between two tries to end a loop that catches all.
 _LOOK, _AGAIN = 0.25, 0.05
@@ -123,7 +124,8 @@ class _Limit:
     """Stops the learner's code in this thread and in those that it starts.
 
     Tracing counts lines, and Python ends it with the first exception that it raises. So an alarm
-    goes on raising, and begins to trace anew, for code that catches everything.
+    goes on raising, and begins to trace anew, for code that catches everything. It doesn't raise in
+    code of ours that the learner's has not called: that removes folders, say.
 
     Attributes:
         over: whether the limit is reached.
@@ -137,17 +139,18 @@ class _Limit:
         self.returned: tuple[str, object] | None = None
         self._left, self._work, self._seconds, self._own = lines, work, seconds, own
         self._check = check
+        self._ran = False  # a line of the learner's, since the last look
         self._raised: FrameType | None = None
         self._threads: set[threading.Thread] = set()
 
     def __enter__(self) -> None:
-        self._ends, self._computed = time.monotonic() + self._seconds, time.process_time()
+        self._computed = time.process_time()
         main = threading.current_thread() is threading.main_thread()
         self._alarm = main and hasattr(signal, "setitimer")
         self._tracers = sys.gettrace(), threading.gettrace()
         if self._alarm:
             self._handler = signal.signal(signal.SIGALRM, self._look)
-            signal.setitimer(signal.ITIMER_REAL, _LOOK, _LOOK)
+            signal.setitimer(signal.ITIMER_REAL, _LOOK)
         self._hook = threading.excepthook
         threading.excepthook = self._failed
         threading.settrace(self._in_thread)
@@ -156,6 +159,7 @@ class _Limit:
     def __exit__(self, *_: object) -> None:
         sys.settrace(self._tracers[0])  # of a debugger or a coverage tool
         if self._alarm:
+            self._alarm = False  # one that is on its way sets no other one
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._handler)
         self._raised = None
@@ -177,7 +181,7 @@ class _Limit:
 
     def _on_line(self, frame: FrameType, event: str, value: object) -> Any:
         if event == "line":
-            self._left -= 1
+            self._left, self._ran = self._left - 1, True
             if self.over or self._left < 0:
                 self._stop()
                 raise _Endless
@@ -190,28 +194,39 @@ class _Limit:
         return self._on_line
 
     def _look(self, number: int, frame: FrameType | None) -> None:
-        """Handle the alarm, in the main thread."""
-        computed = time.process_time()
-        if not _imports(frame):
+        """Handle the alarm, in the main thread; the next one comes when this is done."""
+        try:
+            self._count(frame)
+        finally:
+            if self._alarm:
+                signal.setitimer(signal.ITIMER_REAL, _AGAIN if self.over else _LOOK)
+
+    def _count(self, frame: FrameType | None) -> None:
+        computed, passed = time.process_time(), _AGAIN if self.over else _LOOK
+        theirs = [one for one in _stack(frame) if self._is_learners(one)]
+        if (theirs or self._ran) and not _imports(frame):
             self._work -= computed - self._computed
-        self._computed = computed
-        if self._is_learners(frame):
-            self._own -= _LOOK  # and not what a clock shows: a machine that stalls looks once
-        late = min(self._work, self._own, self._ends - time.monotonic()) < 0
-        if not late and not self.over:
+        # Not what a clock shows: a machine that stalls looks once.
+        self._seconds -= passed
+        innermost = (one for one in _stack(frame) if not _pythons(one.f_code.co_filename))
+        if next(innermost, None) in theirs:
+            self._own -= passed
+        self._computed, self._ran = computed, False
+        if min(self._work, self._own, self._seconds) < 0:
+            self._stop()
+        if not self.over:
             return
-        self._stop()
-        while frame is not None:  # so that the next line raises too, if this is caught
-            if self._is_learners(frame):
-                frame.f_trace = self._on_line
-            frame = frame.f_back
+        for one in theirs:  # so that the next line raises too, if this is caught
+            one.f_trace = self._on_line
         sys.settrace(self._on_call)
-        raise _Endless
+        if theirs or self._seconds < 0:
+            self._seconds = max(self._seconds, _GRACE)  # for what removes folders
+            raise _Endless
 
     def _stop(self) -> None:
         main = threading.current_thread() is threading.main_thread()
         if main and self._alarm and not self.over:
-            signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
         self.over = True
 
     def _is_learners(self, frame: FrameType | None) -> bool:
@@ -245,10 +260,22 @@ class _Limit:
         return found
 
 
-def _imports(frame: FrameType | None) -> bool:
-    while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+def _stack(frame: FrameType | None) -> Iterator[FrameType]:
+    """The frames of a check, the innermost first; not those of the cell that calls it."""
+    while frame is not None and frame.f_code is not judge.__code__:
+        yield frame
         frame = frame.f_back
-    return frame is not None
+
+
+def _imports(frame: FrameType | None) -> bool:
+    importing = "<frozen importlib._bootstrap>"
+    return any(one.f_code.co_filename == importing for one in _stack(frame))
+
+
+@functools.cache
+def _pythons(filename: str) -> bool:
+    """Whether code is of Python's own library, in which the learner's sleeps and waits."""
+    return filename.startswith(sysconfig.get_path("stdlib")) and "-packages" not in filename
 
 
 @functools.cache

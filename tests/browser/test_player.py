@@ -179,6 +179,8 @@ def test_any_way_through_the_tape_shows_the_frame_of_that_step(page: Page) -> No
         for message in messages_of(Boxes(log)):
             give(page, message)
         if seed == 7:
+            changes = sum([*old.items()] != [*new.items()] for old, new in pairwise(frames))
+            assert f" of {changes} " in count(page)  # also where a box only goes, or moves
             raw_log(page)
         for k in [0, 160, 1, 159, 50, 49, 51, *(chance.randrange(161) for _ in range(40))]:
             go_to(page, k)

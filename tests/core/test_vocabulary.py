@@ -85,6 +85,7 @@ def test_without_what_it_needs_nothing_is_read(type: str, data: dict[str, Any]) 
 
 def test_what_is_odd_gets_its_default() -> None:
     assert read("model.replied", turn="two", usage=7, seconds=float("nan")) == ModelReplied()
+    assert read("model.replied", seconds=2) == ModelReplied(seconds=2.0)  # which is not odd
     usage = {"input_tokens": 3, "service_tier": "standard", "cache_read_input_tokens": None}
     assert read("model.replied", usage=usage) == ModelReplied(usage=UsageData(input_tokens=3))
     tasks = [{"id": 1, "status": "pending"}, "a task", {"id": "2", "status": "pending"}]

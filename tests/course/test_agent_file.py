@@ -305,6 +305,7 @@ def test_s06_old_results_go_first_and_a_summary_keeps_request_and_plan(tmp_path:
     assert kept[0]["content"][0]["text"] == "Read it six times"
 
 
+@pytest.mark.slow
 def test_s07_tasks_survive_a_kill_and_blockers_hold(tmp_path: Path) -> None:
     evening = turns(
         lk.reply(*(lk.use("task_create", subject=one) for one in ("parse", "test"))),

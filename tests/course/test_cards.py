@@ -389,6 +389,8 @@ ENDLESS = "Your code does not come to an end: it was stopped"
         "while True:\n  try:\n   sum(range(10**5)); time.sleep(0.01)\n  except: x = 2",
         "time.sleep(1e6)",
         "threading.Event().wait()",
+        "lock = threading.Lock()\nlock.acquire()\nlock.acquire()",
+        "subprocess.run(['sleep', '60'])",
         "one = threading.Thread(target=spin); one.start(); one.join()",
         "threading.Thread(target=spin).start()",
         "threading.Thread(target=catch).start()",
@@ -399,7 +401,7 @@ def test_whatever_goes_on_for_ever_is_stopped_and_no_thread_is_left(
 ) -> None:
     lines = body.replace("\n", "\n ")
     source = (
-        "import threading, time\n"
+        "import subprocess, threading, time\n"
         "def spin():\n while True: pass\n"
         "def catch():\n while True:\n  try:\n   x = 1\n  except BaseException: x = 2\n"
         f"def f():\n {lines}\n"
@@ -408,7 +410,7 @@ def test_whatever_goes_on_for_ever_is_stopped_and_no_thread_is_left(
     exec(compile(source, "<cell>", "exec"), names)
     before = signal.getsignal(signal.SIGALRM), sys.gettrace(), threading.excepthook
     began = time.monotonic()
-    verdict = judge(lambda f: f(), names["f"], lines=2_000, work=2, seconds=3)
+    verdict = judge(lambda f: f(), names["f"], lines=2_000, own=2, seconds=60)
     assert str(verdict).startswith(ENDLESS)
     assert time.monotonic() - began < 30
     assert (signal.getsignal(signal.SIGALRM), sys.gettrace(), threading.excepthook) == before
@@ -452,7 +454,29 @@ def test_computing_is_limited_and_imports_are_not(
         importlib.import_module("takes_long_to_import")
 
     assert judge(imports, None, lines=10**9, work=0.1, own=60) is None
-    assert str(judge(lambda _: exec(code, {}), None, work=0.1)).startswith(ENDLESS)
+    assert judge(lambda _: exec(code, {}), None, work=0.1) is None  # what the check prepares
+    assert str(judge(lambda f: f(), lambda: exec(code, {}), work=0.1)).startswith(ENDLESS)
+
+
+def test_what_a_check_has_made_is_removed_when_the_learners_code_was_stopped(
+    tmp_path: Path,
+) -> None:
+    def check(f: Any) -> None:
+        (tmp_path / "made").touch()
+        try:
+            f()
+        finally:
+            end = time.monotonic() + 5 * exercise_checks._AGAIN
+            while time.monotonic() < end:
+                pass
+            (tmp_path / "made").unlink()
+
+    def loop() -> None:
+        while True:
+            time.sleep(0)
+
+    assert str(judge(check, loop, lines=20)).startswith(ENDLESS)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_check_in_another_thread_counts_lines_and_sets_no_alarm() -> None:

@@ -32,7 +32,7 @@ def test_after_an_interrupt_at_any_line_the_team_is_whole_and_the_next_run_works
     simulate(seed, tmp_path, interrupt=interrupted_line(seed))
 
 
-@pytest.mark.parametrize("seed", mostly_slow(range(40), 4))
+@pytest.mark.parametrize("seed", mostly_slow(range(40), 2))
 def test_a_team_that_is_interrupted_while_it_closes_is_closed_all_the_same(
     tmp_path: Path, seed: int
 ) -> None:

@@ -55,13 +55,15 @@ class Place:
         self.lead = Agent(self.client, parts)
 
     @contextmanager
-    def joined(self, name: str = "alice", role: str = "coder", **options: Any) -> Iterator[Any]:
+    def joined(
+        self, name: str = "alice", role: str = "coder", poll: float = 1.0, **options: Any
+    ) -> Iterator[Any]:
         """Join, and leave at the end."""
         stays, plan = options.pop("stays", True), options.pop("plan", False)
         own = {"transcripts": self.folder / name, "clock": self.clock, "where": "host-b"}
         joined = JoinedTeam(self.backend, name, role, **{**own, **options})
         lk.Protocols(joined, plan_required=plan)
-        lk.Autonomy(joined, joined.board, poll=1.0, idle=20.0)
+        lk.Autonomy(joined, joined.board, poll=poll, idle=20.0)
         joined.stays = stays
         try:
             joined.start(self.client, [lk.Tasks(joined.board), lk.Toolbox(work)])
@@ -75,7 +77,7 @@ class Place:
         end = self.clock.time() + seconds
         while not met():
             assert self.clock.time() < end, "it did not come to pass"
-            self.clock.sleep(0.5)
+            self.clock.sleep(0.5 if isinstance(self.clock, lk.VirtualClock) else 0.02)
 
     def of(self, type: str) -> list[dict[str, Any]]:
         return [event.data for event in self.lead.events if event.type == type]
@@ -145,7 +147,7 @@ def test_a_disk_that_refuses_its_transcript_ends_no_worker(tmp_path: Path) -> No
     place, problem = Place(tmp_path, {"alice": worker}, clock=lk.SystemClock()), None
     home, away = tmp_path / "alice", tmp_path / "away"
     try:
-        with place.joined() as joined:
+        with place.joined(poll=0.05) as joined:
             agent, ended = joined.teammate.agent, joined.teammate.worker
             stuck = 0
 

@@ -481,7 +481,7 @@ def test_skipping_ends_the_pace_and_a_new_pace_begins_it_again(
     clock.pace = 0.05
     began = time.monotonic()
     in_time(lambda: clock.sleep(1))
-    assert time.monotonic() - began >= 0.05
+    assert 0.05 <= time.monotonic() - began < 20  # and not for what was skipped
 
 
 # Programs of many threads

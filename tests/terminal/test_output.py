@@ -190,13 +190,14 @@ def test_only_what_concerns_the_user_is_shown_of_other_agents() -> None:
     for to in ("alice", "lead"):
         log.append("mail.sent", lane="bob", mail={"from": "bob", "to": to, "content": f"to {to}"})
     ends = {"name": "bash", "output": "", "is_error": False, "seconds": 1.0}
-    usage = {"input_tokens": 7, "output_tokens": 2}
+    cache = {"cache_read_input_tokens": 20, "cache_creation_input_tokens": 100}
+    usage = {"input_tokens": 7, "output_tokens": 2, **cache}
     log.append("model.replied", lane="alice", usage=usage)
     assert output.tail == "The lead is wri"
     log.append("tool.ended", lane="alice", id="t", **ends)
     lines = [line.split(" ✓")[0].strip() for line in file.getvalue().splitlines()]
     assert lines == ["✉ bob: to lead", "2 alice bash alice's"]
-    assert "7 tokens in" in output.status.line(100)
+    assert "127 tokens in" in output.status.line(100)
     output.status.stop()
     output.status.start()  # what the lead's cancelled turn left open is gone
     assert "bash" not in output.status.line(100)
@@ -243,6 +244,18 @@ def test_a_question_of_an_agent_that_is_stopped_is_answered_with_no(tmp_path: Pa
     assert answers == [False]
 
 
+def test_always_answers_what_is_asked_about_the_same_tool(tmp_path: Path) -> None:
+    agent, screen = lk.Agent(lk.scripted([])), Output(Console(file=io.StringIO()))
+    keyboard = Keyboard(screen, SimpleNamespace(), tmp_path / "history")
+    tools = ("bash", "write_file", "bash")
+    questions = [Question(agent, Call("id", tool, {}), Text("Run it?")) for tool in tools]
+    for question in questions:
+        keyboard._add(question)
+    keyboard._answer("always")
+    assert [one.answered.is_set() for one in questions] == [True, False, True]
+    assert [one.answer for one in questions] == ["always", False, True]
+
+
 def test_a_recording_says_what_the_user_said_and_stands_still_while_it_is_paused() -> None:
     recording = Recording.load(ROOT / "notebooks" / "recordings" / "s12.yaml")
     ids = [turn.id for turn in recording.turns]
@@ -272,6 +285,7 @@ def test_paths_are_relative_to_the_workspace(tmp_path: Path) -> None:
     assert list(completions("see s", {}, tmp_path)) == [("src/", 1, "src/")]
     assert list(completions("see @src/o", {}, tmp_path)) == [("@src/one.py", 6, "one.py")]
     assert list(completions("see ./", {}, tmp_path)) == [("./src/", 2, "src/")]
+    assert list(completions("see .g", {}, tmp_path)) == [(".git/", 2, ".git/")]
     assert list(completions("see nowhere/x", {}, tmp_path)) == []
     assert list(completions("/S", {"show": "x", "team": "y"}, tmp_path)) == [
         ("/show", 2, "/show  x")

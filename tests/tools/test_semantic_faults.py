@@ -36,6 +36,8 @@ def test_a_fault_survives_the_tests_that_do_not_assert_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)  # the gate's, which this tree has not
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # they take seconds to load
+    monkeypatch.setenv("PYTEST_PLUGINS", "xdist.plugin")
     (tmp_path / "shop.py").write_text("def total(prices):\n    return sum(prices)\n")
     (tmp_path / "test_total.py").write_text(
         "from shop import total\n\ndef test_three():\n    assert total([1, 2]) == 3\n"

@@ -82,8 +82,10 @@ def test_what_was_before_a_rewriting_counts_no_more_and_what_it_cleared_stays_cl
     log = lk.EventLog()
     log.append("tokens.estimated", tokens=9_000, threshold=10_000)
     log.append("messages.rewritten", messages=messages, why="a test")
-    log.append("model.replied", turn=1, stop_reason="end_turn", usage={})
-    assert Tokens(log).at().requests[0].tokens == estimate_tokens(messages)
+    for lane in ("lead.1", "lead"):  # the lead's alone are drawn
+        log.append("model.replied", lane=lane, turn=1, stop_reason="end_turn", usage={})
+    (request,) = Tokens(log).at().requests
+    assert request.tokens == estimate_tokens(messages)
 
 
 def test_a_request_that_fills_the_context_window_shows_where_it_ends() -> None:

@@ -113,7 +113,7 @@ def test_the_views_are_those_that_the_log_calls_for() -> None:
     with pytest.raises(lk.UsageError, match="the log is empty"):
         views_of(log)
     log.append("message.added", index=0, message={"role": "user", "content": "x"})
-    assert [view.name for view in views_of(log)] == ["message array"]
+    assert [(view.name, view.lane) for view in views_of(log)] == [("message array", None)]
     log.append("message.added", lane="a.b", index=0, message={"role": "user", "content": "x"})
     assert [view.lane for view in views_of(log)] == ["lead", "a.b"]
     for name, beginnings in CALLED:

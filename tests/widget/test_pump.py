@@ -149,6 +149,22 @@ def test_twenty_threads_and_one_pump_lose_nothing() -> None:
     assert "views" not in {thread.name for thread in threading.enumerate()}
 
 
+def test_the_rate_holds_for_the_cells_after_the_first_too() -> None:
+    log, player, pump = EventLog(), Player(), Pump(rate=0.1)
+    feed = Feed(Marks(log), player)
+    log.subscribe(lambda _: pump.mark(feed))
+    log.append("mark.made")
+    pump.settle(feed)
+    sent = player.messages
+    for _ in range(5):
+        log.append("mark.made")
+        for thread in threading.enumerate():
+            if thread.name == "views":
+                thread.join(0.05)
+    assert player.messages <= sent + 1
+    pump.settle(feed)
+
+
 def test_a_player_that_missed_something_is_sent_it_again() -> None:
     log, player = EventLog(), Player()
     feed = Feed(Marks(log), player)
