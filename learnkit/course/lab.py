@@ -343,6 +343,8 @@ class Lab:
 
         if parts is not None:
             return card.night_card(play(parts, own))
+        if self.static:
+            return card.night_card(play(card.EXAMPLE, own), card.RULES)
 
         def over(night: Night) -> None:
             self.remember("play", "night", str(night.survived))
@@ -350,9 +352,10 @@ class Lab:
         def widget() -> Any:
             from learnkit.course.games.night.panel import NightPanel
 
-            return NightPanel(own or {}, over).box
+            return NightPanel(own or {}, over)
 
-        return card.rules_card().or_widget(widget)
+        said = "The night of 14 July. Without a page, play it with lab.night(['tools', 'todo'])."
+        return Card("", said).or_widget(widget)
 
     # Folders, and the end
 
