@@ -49,8 +49,8 @@ def night_card(night: Night, before: str = "") -> Card:
     ]
     table = static.table(["hour", "what happens", "result", "why", "requests"], rows)
     data = base64.b64encode(poster(night).encode()).decode()
-    said = "; ".join(f"{hour} {result}" for hour, _, result, _, _ in rows)
-    image = f'<img alt="{esc(f"The night, hour by hour: {said}.")}" src="data:image/svg+xml;base64,{data}">'
+    said = "; ".join(f"{hour} {result}" for hour, _, result, *_ in rows)
+    image = f'<img alt="The night: {esc(said)}" src="data:image/svg+xml;base64,{data}">'
     shown = static.form(f"{night.headline}.", image, f"{table}<p>{esc(HONEST)}</p>")
     intro = f"<p>{esc(before)}</p>" if before else ""
     return Card(f"{intro}{shown}<p>{esc(night.finding)}</p>", f"{night.headline}. {night.finding}")
@@ -124,7 +124,7 @@ def _parts(night: Night) -> list[Any]:
 
 def _bar(tokens: int) -> list[str]:
     """The tokens of the night, and the mark of the budget; what lies beyond it is red."""
-    left, wide = 122, _WIDE - 24 - 122
+    left, wide = 122.0, _WIDE - 24 - 122
     most, end = left + wide * BUDGET / REACH, left + wide * min(1.0, tokens / REACH)
     bars = [(left, left + wide, "#ffffff1a"), (left, min(end, most), "#9cc3ff")]
     bars += [(most, end, "#ff9fb5")] * (end > most)
