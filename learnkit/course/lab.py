@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from learnkit.core.mechanism import Mechanism
     from learnkit.course.first_edit.offer import Replies
     from learnkit.course.games.be_the_model.panel import BeTheModel
-    from learnkit.course.games.stage import Click, Play
+    from learnkit.course.games.stage import Click, Handle, Play
     from learnkit.views import Messages, View
     from learnkit.widget.explore import Explorable
 
@@ -246,7 +246,7 @@ class Lab:
             workspace = stack.enter_context(workspace_alone())
             return self._opened(stack, workspace, name, script, slower=slower)
 
-        def look(events: EventLog, handle: Callable[[dict[str, Any]], object]) -> View[Any]:
+        def look(events: EventLog, handle: Handle | None) -> View[Any]:
             return view(events, buttons=buttons, on_intent=handle)
 
         if self.static or is_again():

@@ -88,7 +88,7 @@ def test_it_can_be_read_in_each_theme_and_on_a_phone(
 ) -> None:
     panel = page.locator(".learnkit-night")
     for width in (1280, 360):
-        page.set_viewport_size({"width": width, "height": 1000})
+        page.set_viewport_size({"width": width, "height": 1900})
         night.side_bar(width > 400)
         for theme in (*lab.THEMES[1:], lab.THEMES[0]):
             night.theme(theme)

@@ -53,7 +53,8 @@ def night_card(night: Night, before: str = "") -> Card:
     image = f'<img alt="The night: {esc(said)}" src="data:image/svg+xml;base64,{data}">'
     shown = static.form(f"{night.headline}.", image, f"{table}<p>{esc(HONEST)}</p>")
     intro = f"<p>{esc(before)}</p>" if before else ""
-    return Card(f"{intro}{shown}<p>{esc(night.finding)}</p>", f"{night.headline}. {night.finding}")
+    took = f"{night.size}, ≈{night.tokens:,} tokens of {BUDGET:,}. {night.unused}".strip()
+    return Card(f"{intro}{shown}<p>{esc(took)}</p>", f"{night.headline}. {took}")
 
 
 def poster(night: Night) -> str:

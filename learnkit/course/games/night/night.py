@@ -77,11 +77,9 @@ class Night:
         return f"{self.survived} of {len(FAULTS)} hours survived, {budget} the budget"
 
     @property
-    def finding(self) -> str:
-        """What it took, in a sentence or two."""
-        parts = count(len(self.harness.parts), "part")
-        took = f"{parts}, {self.lines:,} lines of code, ≈{self.tokens:,} tokens"
-        return f"{took} of {BUDGET:,}. {self.unused}".strip()
+    def size(self) -> str:
+        """What the harness consisted of."""
+        return f"{count(len(self.harness.parts), 'part')}, {self.lines:,} lines of code"
 
 
 def play(

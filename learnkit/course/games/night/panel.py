@@ -85,6 +85,7 @@ class NightPanel(anywidget.AnyWidget):
             self.send({"over": {"head": said, "line": "Change the class, or play without it."}})
             return
         picture = card.poster(night)
-        over = {"head": night.headline, "line": night.finding, "picture": picture}
+        line = f"{night.size}. {night.unused}".strip()
+        over = {"head": night.headline, "line": line, "picture": picture}
         self.send({"over": over})
         self._over(night)

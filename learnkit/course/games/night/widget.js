@@ -23,7 +23,8 @@ class Night {
     chips.append(...this.chips.values());
     this.button = this.press("Start the night", () => (this.plays ? this.skip() : this.play()), "primary");
     this.saves = ["png", "svg"].map((kind) => this.press(`save as ${kind.toUpperCase()}`, () => this.save(kind)));
-    this.budget = make("div", { class: "budget" }, make("i", { class: "will" }), make("i", { class: "spent" }), make("u"));
+    this.budget = make("div", { class: "budget" }, make("i", { class: "will" }), make("i", { class: "spent" }));
+    this.budget.append(make("u", {}, make("small", {}, `budget ${number(this.start.budget)}`)));
     this.tokens = make("p", { class: "note tokens", role: "status" });
     this.hours = this.start.hours.map((hour) => this.hour(hour));
     const honest = make("details", { class: "honest" }, make("summary", {}, "How an hour is decided"), this.start.honest);
@@ -37,7 +38,7 @@ class Night {
     const life = new AbortController();
     ownKeys(this.frame, life.signal);
     const stop = followShade(host, this.frame, life.signal);
-    this.hear = (message) => (this.came.push(message), this.arrived());
+    this.hear = (message) => this.plays && (this.came.push(message), this.arrived());
     model.on("msg:custom", this.hear);
     this.close = () => (stop(), life.abort(), model.off("msg:custom", this.hear));
   }
@@ -72,7 +73,7 @@ class Night {
     this.head.textContent = "The night of 14 July";
     this.picture = "";
     this.saves.forEach((one) => (one.hidden = true));
-    this.hours.forEach((one, at) => this.mark(one, "○", this.start.hours[at].story, "not played yet"));
+    this.hours.forEach((one, at) => this.mark(one, "", this.start.hours[at].story, "not played yet"));
     for (const [name, chip] of this.chips) chip.setAttribute("aria-pressed", this.chosen.has(name));
     this.spend(0);
   }
@@ -84,6 +85,8 @@ class Night {
   }
 
   mark(li, glyph, why, more, state = "") {
+    // A shorter text leaves its row as tall as it was, so that nothing jumps while the night passes.
+    li.firstChild.firstChild.style.minHeight = state ? `${li.firstChild.firstChild.offsetHeight}px` : "";
     li.className = state;
     li.querySelector("i").textContent = glyph;
     li.querySelector("span").textContent = why;
@@ -129,7 +132,7 @@ class Night {
       spent += passed.tokens;
       this.head.textContent = `${hour.hour} ${passed.survived ? "survived" : "lost"}: ${survived} of ${at + 1} so far`;
       this.line.textContent = `${hour.title}: ${passed.why}`;
-      const took = `${hour.story} ${passed.requests} requests, ≈${number(passed.tokens)} tokens.`;
+      const took = `${hour.story} ${passed.requests}\u00a0requests, ≈${number(passed.tokens)}\u00a0tokens.`;
       const learn = passed.survived ? "" : ` What survives it is in lesson ${passed.lesson}.`;
       this.mark(li, passed.survived ? "✓" : "✗", passed.why, took + learn, passed.survived ? "ok" : "lost");
       this.spend(spent);
