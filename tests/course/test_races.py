@@ -474,11 +474,13 @@ def test_the_field_shows_the_schedule_of_its_seed() -> None:
 def test_the_buttons_find_and_shrink_and_the_field_follows() -> None:
     game = RaceFinder(Naive, range(30))
     assert game.box
+    assert game.shrinks.disabled
     game.shrinks.click()
     assert "first find a seed that loses a message" in game._status.value
     game.finds.click()
     assert game.chooser.value == losing()[0]
     assert f"Found after {losing()[0]} seed" in game._status.value
+    assert not game.shrinks.disabled
     game.shrinks.click()
     assert game.chooser.value == losing()[0]
     assert f"seed {losing()[0]}, shrunk: 1 of 1 message lost." in game._status.value

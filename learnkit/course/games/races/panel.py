@@ -171,6 +171,7 @@ class RaceFinder:
         self.chooser = widgets.BoundedIntText(
             value=self._seed, min=min(self.seeds), max=max(self.seeds), description="seed"
         )
+        self.chooser.style.description_width = "auto"
         self.chooser.observe(self._on_choice, "value")
         self.finds = widgets.Button(description="find a seed that loses a message")
         self.finds.add_class("lk-primary")
@@ -208,6 +209,7 @@ class RaceFinder:
         from learnkit.widget.host import Player
 
         self.chooser.value = self._seed
+        self.shrinks.disabled = not self.shown.fails
         self._update_texts()
         old, self._player = self._player, Player(View(self.shown.events))
         self._player.settle()
