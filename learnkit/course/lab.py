@@ -344,7 +344,7 @@ class Lab:
         if parts is not None:
             return card.night_card(play(parts, own))
         if self.static:
-            return card.night_card(play(card.EXAMPLE, own), card.RULES)
+            return card.night_card(play(card.EXAMPLE, own), card.EXAMPLE_RULES)
 
         def over(night: Night) -> None:
             self.remember("play", "night", str(night.survived))

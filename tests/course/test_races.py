@@ -278,9 +278,10 @@ def test_the_static_form_says_how_many_lose_and_shows_the_smallest() -> None:
     game = RaceFinder(Naive)
     shown = game._repr_mimebundle_()
     assert set(shown) == {"text/html", "text/plain"}
-    first = f"Seed {losing()[0]}: 3 of its {len(run(Naive, losing()[0]).steps)} steps are enough"
+    steps = len(run(Naive, losing()[0]).steps)
+    first = f"3 of the {steps} steps of seed {losing()[0]} are enough: alice "
     assert shown["text/plain"].startswith(
-        f"find the race: {len(losing())} of 100 seeds lose a message. {first}. alice "
+        f"find the race: {len(losing())} of 100 seeds lose a message. {first}"
     )
     assert "\n" not in shown["text/plain"]
     assert "<img alt=" in shown["text/html"]
@@ -405,7 +406,7 @@ def test_after_a_repair_it_opens_on_the_seed_that_failed_before() -> None:
 def test_a_repair_that_still_loses_is_compared_and_shrunk() -> None:
     text = RaceFinder(Lazy, range(30), before=Naive)._repr_mimebundle_()["text/plain"]
     now = sum(run(Lazy, seed).lost > 0 for seed in range(30))
-    assert f"with Lazy, {now} of 30 seeds lose a message. Seed " in text
+    assert f"with Lazy, {now} of 30 seeds lose a message. 4 of the " in text
 
 
 def test_a_repair_of_what_never_failed_opens_on_the_first_seed() -> None:

@@ -554,6 +554,8 @@ class Session {
     if (draft.raw !== null) says = "sends this JSON as it stands";
     if (draft.forget && (calls.length || draft.raw !== null)) says += "; its result will be forgotten";
     this.says.textContent = says;
+    const nothing = !what.length && draft.raw === null; // pressed all the same, it says so
+    this.mine.querySelector("button.primary").setAttribute("aria-disabled", nothing);
     if (this.add) this.add.hidden = !draft.open || !parts.includes(draft.open);
   }
 }

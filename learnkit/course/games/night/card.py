@@ -9,6 +9,7 @@ from typing import Any
 from learnkit.course.display.card import Card
 from learnkit.course.games.night.fault import PARTS
 from learnkit.course.games.night.night import BUDGET, FAULTS, Night
+from learnkit.events.text import listed
 from learnkit.views.drawing import static
 from learnkit.views.drawing.display import SANS
 from learnkit.views.drawing.text import esc
@@ -24,8 +25,9 @@ HONEST = (
     "answers for the model, and uses the tools it is offered. Neither is an LLM. In those nine "
     "hours the tools really run, and each verdict is read from what they leave behind."
 )
-#: The parts of the night that a page without buttons shows.
-EXAMPLE = ("tools", "todo", "tasks")
+#: The night that a page without buttons shows.
+EXAMPLE = ["tools", "todo", "tasks"]
+EXAMPLE_RULES = f"{RULES} In JupyterLab you choose; this night was played with {listed(EXAMPLE)}."
 #: How far the bar of tokens reaches: its mark stands at the budget.
 REACH = 1.6 * BUDGET
 
@@ -53,7 +55,7 @@ def night_card(night: Night, before: str = "") -> Card:
     image = f'<img alt="The night: {esc(said)}" src="data:image/svg+xml;base64,{data}">'
     shown = static.form(f"{night.headline}.", image, f"{table}<p>{esc(HONEST)}</p>")
     intro = f"<p>{esc(before)}</p>" if before else ""
-    took = f"{night.size}, ≈{night.tokens:,} tokens of {BUDGET:,}. {night.unused}".strip()
+    took = f"≈{night.tokens:,} tokens of {BUDGET:,}. {night.unused}".strip()
     return Card(f"{intro}{shown}<p>{esc(took)}</p>", f"{night.headline}. {took}")
 
 

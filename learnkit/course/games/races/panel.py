@@ -119,7 +119,7 @@ class RaceFinder:
         if not failing:
             return self.shown, result
         first, small = failing[0], schedules.shrink(self.make, failing[0])
-        return small, f"{result} Seed {first.seed}: {_enough(small, first)}"
+        return small, f"{result} {_enough(small, first)}"
 
     def _open(self) -> None:
         """Choose the seed to begin with: after a repair, the first one that failed before it."""
@@ -226,7 +226,8 @@ def _name(make: Make, otherwise: str) -> str:
 def _enough(small: Schedule, before: Schedule) -> str:
     """How many steps are left of a schedule, and what they do."""
     steps = count(len(before.steps), "step")
-    return f"{len(small.steps)} of its {steps} are enough. {small.sentence}"
+    of = "" if before.seed is None else f" of seed {before.seed}"
+    return f"{len(small.steps)} of the {steps}{of} are enough: {small.sentence}"
 
 
 def _result(schedules: Iterable[Schedule]) -> str:
