@@ -29,10 +29,6 @@ from learnkit.views.drawing.text import esc
 DECIDES = dict(zip([fault.hour for fault in FAULTS], [None, *PARTS], strict=True))
 
 
-class MyTodo(lk.Todo):
-    """A learner's list."""
-
-
 class Broken(lk.Todo):
     """A learner's list that fails."""
 
@@ -85,13 +81,6 @@ def test_a_part_costs_its_prompt_and_tools_in_every_request() -> None:
         assert here.tokens - rest.tokens == costs[idle] * here.requests > 0
 
 
-@pytest.mark.slow
-def test_a_class_of_the_learners_takes_the_place_of_ours() -> None:
-    night = play(["todo"], {"todo": MyTodo})
-    assert night.survived == 2
-    assert night.lines == 2
-
-
 @pytest.mark.parametrize(
     ("parts", "said"),
     [(["todos"], "there is no part 'todos'"), (["autonomy", "team"], "autonomy needs tasks")],
@@ -103,7 +92,7 @@ def test_a_harness_that_cannot_be_is_refused(parts: list[str], said: str) -> Non
 
 def test_what_a_class_says_is_escaped() -> None:
     outcome = Outcome(False, "<script>alert(1)</script>", 1, 1)
-    night = Night(Harness(frozenset()), (outcome,) * 12, 0)
+    night = Night(Harness(frozenset()), (outcome,) * 12)
     for shown in (card.night_card(night).html, card.poster(night)):
         assert "<script>" not in shown
         assert "&lt;script&gt;" in shown
@@ -115,7 +104,7 @@ def test_a_night_says_what_the_rest_of_its_budget_would_have_paid_for() -> None:
     def unused(left: int, *parts: str) -> str:
         outcomes = (Outcome(True, "", 10, 0),) * 11
         outcomes += (Outcome(True, "", 10, BUDGET - left),)
-        return Night(Harness(frozenset(parts)), outcomes, 0).unused
+        return Night(Harness(frozenset(parts)), outcomes).unused
 
     cheap, dear = sorted(set(costs) - set(NEEDS), key=costs.__getitem__)[:2]
     assert unused(120 * costs[cheap] - 1) == ""

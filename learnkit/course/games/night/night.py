@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import tempfile
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +13,6 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
 from learnkit.course.games.night import alone, crew
 from learnkit.course.games.night.fault import NEEDS, PARTS, Fault, Harness, Outcome
-from learnkit.events.text import count
 from learnkit.harness import full_agent
 from learnkit.runtime.shell import LocalShell
 from learnkit.runtime.shell_environment import REPRODUCIBLE
@@ -33,12 +31,10 @@ class Night:
     Attributes:
         harness: what the learner chose.
         outcomes: of each fault, in order.
-        lines: lines of code of the chosen parts.
     """
 
     harness: Harness
     outcomes: tuple[Outcome, ...]
-    lines: int
 
     @property
     def tokens(self) -> int:
@@ -76,11 +72,6 @@ class Night:
         budget = "but over" if self.tokens > BUDGET else "within"
         return f"{self.survived} of {len(FAULTS)} hours survived, {budget} the budget"
 
-    @property
-    def size(self) -> str:
-        """What the harness consisted of."""
-        return f"{count(len(self.harness.parts), 'part')}, {self.lines:,} lines of code"
-
 
 def play(
     parts: Collection[str],
@@ -96,7 +87,7 @@ def play(
         idle = sum(costs[part] for part in harness.parts if part not in fault.parts)
         outcomes.append(replace(outcome, tokens=outcome.tokens + outcome.requests * idle))
         seen(fault, outcomes[-1])
-    return Night(harness, tuple(outcomes), lines_of(harness))
+    return Night(harness, tuple(outcomes))
 
 
 @functools.cache
@@ -114,16 +105,3 @@ def standing_costs() -> Mapping[str, int]:
                 specs = [tool.spec() for tool in one.tools if tool.name != "bash"]
                 costs[names[type(one)]] = sum(map(estimate_tokens, [said, *specs]))
     return costs
-
-
-def lines_of(harness: Harness) -> int:
-    """Return the lines of code of a harness's parts, with docstrings, without blank lines."""
-    total = 0
-    for part in harness.parts:
-        made = harness.own.get(part, PARTS[part])
-        try:
-            source = inspect.getsource(made)
-        except (OSError, TypeError):  # of a class that no file or cell defines
-            continue
-        total += sum(bool(line.strip()) for line in source.splitlines())
-    return total

@@ -85,7 +85,6 @@ class NightPanel(anywidget.AnyWidget):
             self.send({"over": {"head": said, "line": "Change the class, or play without it."}})
             return
         picture = card.poster(night)
-        line = f"{night.size}. {night.unused}".strip()
-        over = {"head": night.headline, "line": line, "picture": picture}
+        over = {"head": night.headline, "line": night.unused, "picture": picture}
         self.send({"over": over})
         self._over(night)
