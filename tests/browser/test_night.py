@@ -11,6 +11,7 @@ import lab
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+SOON = 30_000  # milliseconds: twelve hours are played for real
 NIGHT = """
 import learnkit as lk
 
@@ -62,10 +63,12 @@ def test_a_night_is_chosen_watched_skipped_and_saved_by_keyboard_alone(
     expect(panel.locator(".tokens")).to_contain_text("+1,160 tokens in each request · forecast ≈")
     night.screenshot(shots / "night-chosen.png", ".learnkit-night")
     button(panel, "Start the night").press("Enter")
-    expect(hours.nth(0)).to_have_class("ok")
+    expect(hours.nth(0)).to_have_class("ok", timeout=SOON)
     expect(hours.nth(11)).to_have_class("")  # its turn has not come, though it has been played
     button(panel, "Skip to the morning").press("Enter")
-    expect(panel.locator(".head")).to_have_text("4 of 12 hours survived, within the budget")
+    expect(panel.locator(".head")).to_have_text(
+        "4 of 12 hours survived, within the budget", timeout=SOON
+    )
     assert [one.get_attribute("class") for one in hours.all()].count("ok") == 4
     expect(button(panel, "Play another night")).to_be_focused()
     hours.nth(7).locator("summary").press("Enter")
@@ -108,10 +111,12 @@ def test_who_likes_no_motion_waits_for_nothing_and_an_error_of_a_class_is_told(
     expect(panel.locator("li.ok")).to_have_count(0)  # another harness: nothing is known of it
     button(panel, "Play another night").click()
     said = "✗ At 00:00 the harness raised ZeroDivisionError: <b>no list</b>"
-    expect(panel.locator(".head")).to_have_text(said)
+    expect(panel.locator(".head")).to_have_text(said, timeout=SOON)
     expect(panel.locator("li.lost")).to_have_count(1)
     expect(button(panel, "save as PNG")).to_be_hidden()
     button(panel, "todo").click()
     button(panel, "Play another night").click()
-    expect(panel.locator(".head")).to_have_text("4 of 12 hours survived, within the budget")
+    expect(panel.locator(".head")).to_have_text(
+        "4 of 12 hours survived, within the budget", timeout=SOON
+    )
     assert page.errors == []  # type: ignore[attr-defined]
