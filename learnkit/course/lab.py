@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from learnkit.core.mechanism import Mechanism
     from learnkit.course.first_edit.offer import Replies
     from learnkit.course.games.be_the_model.panel import BeTheModel
-    from learnkit.course.games.stage import Click, Play
+    from learnkit.course.games.stage import Click, Handle, Play
     from learnkit.views import Messages, View
     from learnkit.widget.explore import Explorable
 
@@ -270,7 +270,7 @@ class Lab:
             workspace = stack.enter_context(workspace_alone())
             return self._opened(stack, workspace, name, script, slower=slower)
 
-        def look(events: EventLog, handle: Callable[[dict[str, Any]], object]) -> View[Any]:
+        def look(events: EventLog, handle: Handle | None) -> View[Any]:
             return view(events, buttons=buttons, on_intent=handle)
 
         if self.static or is_again():
@@ -367,6 +367,8 @@ class Lab:
 
         if parts is not None:
             return card.night_card(play(parts, own))
+        if self.static:
+            return card.night_card(play(card.EXAMPLE, own), card.EXAMPLE_RULES)
 
         def over(night: Night) -> None:
             self.remember("play", "night", str(night.survived))
@@ -374,9 +376,10 @@ class Lab:
         def widget() -> Any:
             from learnkit.course.games.night.panel import NightPanel
 
-            return NightPanel(own or {}, over).box
+            return NightPanel(own or {}, over)
 
-        return card.rules_card().or_widget(widget)
+        said = "The night of 14 July. Without a page, play it with lab.night(['tools', 'todo'])."
+        return Card("", said).or_widget(widget)
 
     # Folders, and the end
 

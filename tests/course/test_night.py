@@ -11,16 +11,22 @@ import pytest
 import learnkit as lk
 from learnkit.course.games.night import card
 from learnkit.course.games.night.fault import NEEDS, PARTS, Fault, Harness, Outcome
-from learnkit.course.games.night.night import BUDGET, FAULTS, Night, play, standing_costs
+from learnkit.course.games.night.night import (
+    BUDGET,
+    CONVERSATION,
+    FAULTS,
+    REQUESTS,
+    Night,
+    play,
+    standing_costs,
+)
 from learnkit.course.games.night.panel import NightPanel
 from learnkit.errors import UsageError
+from learnkit.views.drawing.static import LIMIT
+from learnkit.views.drawing.text import esc
 
 #: The part that each hour was made for; the loop itself for the first.
 DECIDES = dict(zip([fault.hour for fault in FAULTS], [None, *PARTS], strict=True))
-
-
-class MyTodo(lk.Todo):
-    """A learner's list."""
 
 
 class Broken(lk.Todo):
@@ -56,8 +62,11 @@ def test_the_bare_loop_survives_one_hour_and_everything_survives_all() -> None:
     assert [one.survived for one in bare.outcomes] == [True, *[False] * 11]
     assert all.survived == 12
     assert bare.tokens < BUDGET < all.tokens
-    assert "1 of 12 faults survived with 0 parts" in bare.finding
-    assert "over the budget" in all.finding
+    assert bare.headline == "1 of 12 hours survived, within the budget"
+    assert all.headline == "12 of 12 hours survived, but over the budget"
+    for night in (bare, all):  # the page forecasts on which side of the budget a night will end
+        each = sum(standing_costs()[part] for part in night.harness.parts)
+        assert (REQUESTS * (each + CONVERSATION) > BUDGET) == (night.tokens > BUDGET)
 
 
 @pytest.mark.slow
@@ -65,21 +74,11 @@ def test_a_part_costs_its_prompt_and_tools_in_every_request() -> None:
     costs = standing_costs()
     assert set(costs) == set(PARTS)
     assert min(costs.values()) > 0
-    without, having = play(["tools"]), play(["tools", "todo"])
-    idle = [fault for fault in FAULTS if "todo" not in fault.parts]
-    requests = [one.requests for f, one in zip(FAULTS, having.outcomes, strict=True) if f in idle]
-    (detour,) = [place for place, fault in enumerate(FAULTS) if "todo" in fault.parts]
-    other = having.outcomes[detour].tokens - without.outcomes[detour].tokens
-    more = having.outcomes[detour].requests - without.outcomes[detour].requests
-    expected = costs["todo"] * sum(requests) + other + more * costs["tools"]
-    assert having.tokens - without.tokens == expected
-
-
-@pytest.mark.slow
-def test_a_class_of_the_learners_takes_the_place_of_ours() -> None:
-    night = play(["todo"], {"todo": MyTodo})
-    assert night.survived == 2
-    assert night.lines == 2
+    both, *each = (play(parts).outcomes for parts in (["tools", "todo"], ["tools"], ["todo"]))
+    for fault, here, tools, todo in zip(FAULTS, both, *each, strict=True):
+        # An hour that has no use for a part pays for it in each request all the same.
+        idle, rest = ("tools", todo) if "todo" in fault.parts else ("todo", tools)
+        assert here.tokens - rest.tokens == costs[idle] * here.requests > 0
 
 
 @pytest.mark.parametrize(
@@ -93,17 +92,19 @@ def test_a_harness_that_cannot_be_is_refused(parts: list[str], said: str) -> Non
 
 def test_what_a_class_says_is_escaped() -> None:
     outcome = Outcome(False, "<script>alert(1)</script>", 1, 1)
-    night = Night(Harness(frozenset()), (outcome,) * 12, 12, 0)
-    html = card.night_card(night).html
-    assert "<script>" not in html
-    assert "&lt;script&gt;" in html
+    night = Night(Harness(frozenset()), (outcome,) * 12)
+    for shown in (card.night_card(night).html, card.poster(night)):
+        assert "<script>" not in shown
+        assert "&lt;script&gt;" in shown
 
 
 def test_a_night_says_what_the_rest_of_its_budget_would_have_paid_for() -> None:
-    costs, outcomes = standing_costs(), (Outcome(True, "", 10, 0),) * 12
+    costs = standing_costs()
 
     def unused(left: int, *parts: str) -> str:
-        return Night(Harness(frozenset(parts)), outcomes, BUDGET - left, 0).unused
+        outcomes = (Outcome(True, "", 10, 0),) * 11
+        outcomes += (Outcome(True, "", 10, BUDGET - left),)
+        return Night(Harness(frozenset(parts)), outcomes).unused
 
     cheap, dear = sorted(set(costs) - set(NEEDS), key=costs.__getitem__)[:2]
     assert unused(120 * costs[cheap] - 1) == ""
@@ -118,44 +119,44 @@ def test_a_night_says_what_the_rest_of_its_budget_would_have_paid_for() -> None:
     assert "protocols" in unused(BUDGET, "team")
 
 
+class Panel(NightPanel):
+    """A panel that keeps what it sends to the page."""
+
+    def send(self, content: Any, buffers: Any = None) -> None:
+        self.sent = [*getattr(self, "sent", []), content]
+
+
 @pytest.mark.slow
-def test_the_panel_plays_what_is_ticked() -> None:
+def test_the_panel_plays_what_the_page_asks_for_and_an_error_is_said() -> None:
     nights: list[Night] = []
-    panel = NightPanel({}, nights.append)
-    rules = panel.box.children[0].value
-    assert all(fault.title in rules for fault in FAULTS)
-    panel.boxes["protocols"].value = True
-    assert panel.start.disabled  # it needs a team
-    assert "start yet: protocols needs team." in panel._sum.value
-    panel.boxes["protocols"].value = False
-    panel.boxes["tools"].value = True
-    panel.start.click()
-    assert [night.survived for night in nights] == [2]
-    assert "2 of 12 faults survived" in panel._shown.value
+    panel = Panel({"todo": Broken}, nights.append)
+    assert [one["name"] for one in panel.start["parts"] if one["yours"]] == ["todo"]
+    panel._heard(panel, {"play": ["tools"]}, [])
+    *hours, last = panel.sent
+    assert [one["passed"]["survived"] for one in hours] == [True, True, *[False] * 10]
+    assert [one["passed"]["lesson"] for one in hours] == [*range(1, 13)]
+    assert last["over"]["head"] == nights[0].headline
+    assert nights[0].outcomes[1].why in last["over"]["picture"]
+    panel.sent = []
+    for asked in ({"play": ["todo"]}, {"play": "all"}, "play"):
+        panel._heard(panel, asked, [])
+    assert len(panel.sent) == 3  # two hours pass
+    said = panel.sent[-1]["over"]
+    assert said["head"] == "✗ At 00:00 the harness raised ZeroDivisionError: division by zero"
+    assert "picture" not in said
+    assert len(nights) == 1
 
 
 @pytest.mark.slow
-def test_an_error_in_a_class_of_the_learners_is_said_and_the_panel_goes_on() -> None:
-    nights: list[Night] = []
-    panel = NightPanel({"todo": Broken}, nights.append)
-    panel.boxes["todo"].value = True
-    panel.start.click()
-    assert "At 00:00 the harness raised ZeroDivisionError: division by zero" in panel._shown.value
-    assert not nights
-    assert not panel.start.disabled
-    panel.boxes["todo"].value = False
-    panel.start.click()
-    assert [night.survived for night in nights] == [1]
-
-
-@pytest.mark.slow
-def test_the_lab_shows_the_rules_and_plays_with_given_parts(tmp_path: Path) -> None:
+def test_the_lab_plays_with_given_parts_and_without_a_page_an_example() -> None:
     lab = lk.lesson("s12")
     try:
-        rules = lab.night()
-        assert card.HONEST.split(".")[0] in rules.html
-        assert all(fault.title in rules.html for fault in FAULTS)
-        assert lab.night([]).text.startswith("1 of 12 faults survived")
+        shown = lab.night()
+        assert all(text in shown.html for text in (card.EXAMPLE_RULES, card.HONEST.split(".")[0]))
+        assert all(esc(one.story) in shown.html for one in FAULTS)
+        assert shown.text.startswith("4 of 12 hours survived, within the budget. ≈")
+        assert len(shown.html.encode()) < LIMIT
+        assert lab.night([]).text.startswith("1 of 12 hours survived")
     finally:
         lab.close()
 

@@ -70,8 +70,9 @@ def show(card: Card) -> None:
 
 def bundle(widget: Any) -> Mapping[str, Any]:
     """Return the MIME bundle that shows a widget."""
-    shown: Mapping[str, Any] = widget._repr_mimebundle_()
-    return shown
+    shown = widget._repr_mimebundle_()
+    data: Mapping[str, Any] = shown[0] if isinstance(shown, tuple) else shown  # an anywidget's
+    return data
 
 
 def inline(text: str) -> str:

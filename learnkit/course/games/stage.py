@@ -28,8 +28,8 @@ Handle = Callable[[Intent], object]
 Click = tuple[float, Intent]  # seconds on the clock, and what was asked for
 #: Sets the agents up on a fresh run. Returns what runs them to their end, and handles a click.
 Play = Callable[[Run], tuple[Callable[[], object], Handle]]
-#: Makes the view of a log, which hands each click on.
-Look = Callable[[EventLog, Handle], "View[Any]"]
+#: Makes the view of a log, which hands each click on; without a handle it has no buttons.
+Look = Callable[[EventLog, Handle | None], "View[Any]"]
 
 
 def play_now(run: Run, play: Play, look: Look, clicks: Sequence[Click]) -> None:
@@ -69,7 +69,7 @@ class Stage:
         self._thread: threading.Thread | None = None
         self._run: Run | None = None
         self._ending = False
-        self._start = Start(self._begin, "Nothing runs yet.")
+        self._start = Start(self._begin, "Press Start, and take part while the agents work.")
         self.box, self.press = self._start.box, self._start.press
 
     def close(self) -> None:
@@ -86,20 +86,24 @@ class Stage:
         self._thread, self._ending = None, False
 
     def _begin(self) -> list[Any]:
-        from learnkit.widget.host import Player
-
         self.close()
         with contextlib.ExitStack() as stack:
             stack.callback(PLAYING.over, self)
             PLAYING.begin(self._cell, self)
             run = self._run = self._opened(stack)
             work, handle = self._play(run)
-            player = Player(self._look(run.events, partial(self._clicked, handle)))
-            player.settle()
+            player = self._player(run, partial(self._clicked, handle))
             args = run, work, player, stack.pop_all()
         self._thread = threading.Thread(target=self._work, args=args, daemon=True)
         self._thread.start()
         return [player]
+
+    def _player(self, run: Run, handle: Handle | None) -> Any:
+        from learnkit.widget.host import Player
+
+        player = Player(self._look(run.events, handle))
+        player.settle()
+        return player
 
     def _count(self, clock: Clock) -> None:
         """Say how late it is each second, until the clock is closed.
@@ -112,13 +116,10 @@ class Stage:
             while not over.is_set():
                 self._start.count(f"{clock.time():.0f} s on the clock")
                 clock.wait(over, timeout=1.0)
-        self._start.count(f"This run is over, after {clock.time():.0f} s on the clock.")
 
     def _clicked(self, handle: Handle, intent: Intent) -> None:
         if self._thread is not None and self._thread.is_alive():
-            handle(intent)
-        else:  # its board is no longer there
-            self._start.say("This run is over. Press Start again for a new one.")
+            handle(intent)  # else its board is no longer there
 
     def _work(
         self, run: Run, work: Callable[[], object], player: Any, opened: contextlib.ExitStack
@@ -133,10 +134,13 @@ class Stage:
             except BaseException as raised:  # shown below the picture
                 error = raised
         error = getattr(run.client.source, "stopped", None) or error
-        if error is None or self._ending:
+        if self._ending:
             return
-        panel = self._panel(run, error)
-        if panel is None:
+        panel = self._panel(run, error) if error else None
+        if panel:
+            self._start.below.children = [player, panel]
+        elif error:
             self._start.say(f"✗ {described(error)}")
         else:
-            self._start.below.children = [player, panel]
+            self._start.say(f"This run is over, after {run.clock.time():.0f} s on the clock.")
+            self._start.below.children = [self._player(run, None)]

@@ -1,4 +1,7 @@
-"""A Start button. A game does nothing before it is pressed, so it costs a Run All nothing."""
+"""The card of a game: what it is about, what is played, and the button that starts it.
+
+A game does nothing before Start is pressed, so it costs a Run All nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,7 @@ with lab_extra():
 
 
 class Start:
-    """A button, and below it what it starts.
-
-    The button stays where it is, so that the keyboard's focus does: it starts the game again.
+    """A card. Its button stays, so that the keyboard's focus does: it starts the game again.
 
     Attributes:
         box: the widget to show.
@@ -25,27 +26,27 @@ class Start:
     """
 
     def __init__(self, begin: Callable[[], list[Any]], about: str) -> None:
-        self._begin = begin
+        self._begin, self._task = begin, about
         self.button = widgets.Button(description="Start")
         self.button.on_click(lambda _: self.press())
         self._about = widgets.HTML(esc(about))
         self.below = widgets.VBox([])
-        head = widgets.HBox([self.button, self._about, widgets.HTML(STYLE)])
-        self.box = widgets.VBox([head, self.below])
+        row = widgets.HBox([self.button, widgets.HTML(STYLE)])
+        self.box = widgets.VBox([self._about, self.below, row])
         self.box.add_class("lk-start")
 
     def press(self) -> None:
         """Start the game, or start it again; an error is shown here, since no cell would."""
-        self.button.description, self._about.value = "Start again", ""
+        self.button.description, self._about.value = "Start again", esc(self._task)
         try:
             self.below.children = self._begin()
         except Exception as error:
             self.say(f"✗ {described(error)}")
 
     def say(self, text: str) -> None:
-        """Show a sentence beside the button, in place of the one before."""
+        """Show a sentence at the top, in place of the one before."""
         self._about.value = f'<span role="alert">{esc(text)}</span>'
 
     def count(self, text: str) -> None:
-        """Show what changes all the time beside the button; a screen reader isn't interrupted."""
+        """Show what changes all the time at the top; a screen reader isn't interrupted."""
         self._about.value = esc(text)

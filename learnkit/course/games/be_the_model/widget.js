@@ -188,7 +188,6 @@ class Session {
       target.addEventListener(type, act, { signal: life.signal, capture });
     // On the window and first, so that the notebook's own shortcuts do not take our keys.
     on(window, "keydown", (event) => this.key(event), true);
-    on(this.sees, "click", (event) => this.click(event));
     for (const [enter, leave] of [["pointerover", "pointerout"], ["focusin", "focusout"]]) {
       on(this.sees, enter, (event) => this.pair(event.target));
       on(this.sees, leave, () => this.pair(null));
@@ -215,15 +214,6 @@ class Session {
       if (this.desk.state?.phase === "yours") this.desk.send();
     } else if (chord || event.altKey) return;
     event.stopPropagation();
-  }
-
-  click(event) {
-    const expand = event.target.closest("[data-expand]");
-    if (!expand) return;
-    const open = expand.previousElementSibling.classList.toggle("open");
-    expand.dataset.closed ??= expand.textContent;
-    expand.textContent = open ? "show less" : expand.dataset.closed;
-    expand.setAttribute("aria-expanded", open);
   }
 
   pair(target) {
@@ -564,6 +554,8 @@ class Session {
     if (draft.raw !== null) says = "sends this JSON as it stands";
     if (draft.forget && (calls.length || draft.raw !== null)) says += "; its result will be forgotten";
     this.says.textContent = says;
+    const nothing = !what.length && draft.raw === null; // pressed all the same, it says so
+    this.mine.querySelector("button.primary").setAttribute("aria-disabled", nothing);
     if (this.add) this.add.hidden = !draft.open || !parts.includes(draft.open);
   }
 }

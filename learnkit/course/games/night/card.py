@@ -1,17 +1,22 @@
-"""What a night looks like as a card in a notebook."""
+"""What a night looks like: its picture, which can be shared, and the card of a notebook."""
 
 from __future__ import annotations
 
+import base64
+import textwrap
+from typing import Any
+
 from learnkit.course.display.card import Card
 from learnkit.course.games.night.fault import PARTS
-from learnkit.course.games.night.night import BUDGET, FAULTS, Night, standing_costs
+from learnkit.course.games.night.night import BUDGET, FAULTS, Night
+from learnkit.events.text import listed
 from learnkit.views.drawing import static
+from learnkit.views.drawing.display import SANS
 from learnkit.views.drawing.text import esc
 
 RULES = (
-    "Twelve things go wrong between 22:00 and 10:00, one an hour. Choose the parts of your "
-    "harness, and see which hours it survives. Each part adds its prompt and its tools to every "
-    f"request, and your budget for the night is ≈{BUDGET:,} tokens."
+    "Twelve things go wrong between 22:00 and 10:00, one an hour. Choose what your harness "
+    "carries. Each part adds its prompt and its tools to every request."
 )
 #: What must stand beside every result.
 HONEST = (
@@ -20,31 +25,20 @@ HONEST = (
     "answers for the model, and uses the tools it is offered. Neither is an LLM. In those nine "
     "hours the tools really run, and each verdict is read from what they leave behind."
 )
-_HEAD = ["hour", "what happens", "result", "why", "requests"]
+#: The night that a page without buttons shows.
+EXAMPLE = ["tools", "todo", "tasks"]
+EXAMPLE_RULES = f"{RULES} In JupyterLab you choose; this night was played with {listed(EXAMPLE)}."
+#: How far the bar of tokens reaches: its mark stands at the budget.
+REACH = 1.6 * BUDGET
+
+#: The sky from dusk to dawn, in which light text can be read everywhere.
+SKY = {0: "#2a2350", 35: "#0f1430", 65: "#101a3a", 85: "#332f58", 100: "#5f3a4e"}
+_WIDE, _ROW, _TOP, _TEXT = 864, 38, 218, 300
+_STARS = ((520, 28), (566, 62), (612, 22), (660, 48), (704, 78), (742, 24), (836, 92))
 
 
-def rules_card() -> Card:
-    """Return the rules of the night, and what each part costs."""
-    costs = [[part, f"≈{cost:,}"] for part, cost in standing_costs().items()]
-    table = static.table(["part", "tokens in each request"], costs)
-    html = f"<p>{esc(RULES)}</p>{hours_table()}{table}<p>{esc(HONEST)}</p>"
-    return Card(html, f"The night of 14 July: {len(FAULTS)} faults, {len(PARTS)} parts.")
-
-
-def hours_table() -> str:
-    """Return what goes wrong in each hour, as an HTML table."""
-    hours = [[one.hour, f"{one.title}. {one.story}"] for one in FAULTS]
-    return static.table(["hour", "what happens"], hours)
-
-
-def night_card(night: Night) -> Card:
+def night_card(night: Night, before: str = "") -> Card:
     """Return a night that is over."""
-    said = f"<p><strong>{esc(night.finding)}</strong></p>"
-    return Card(f"{said}{_hours(night)}<p>{esc(HONEST)}</p>", night.finding)
-
-
-def _hours(night: Night) -> str:
-    """What is left of the budget, and the hours as a table that a phone shows as blocks."""
     rows = [
         [
             fault.hour,
@@ -53,16 +47,96 @@ def _hours(night: Night) -> str:
             one.why,
             one.requests,
         ]
-        for fault, one in zip(FAULTS, night.outcomes, strict=False)
+        for fault, one in zip(FAULTS, night.outcomes, strict=True)
     ]
-    unused = f"<p>{esc(night.unused)}</p>" if night.unused else ""
-    table = static.table(_HEAD, rows)
-    return f'{unused}<style>{_NARROW}</style><div class="lk-night">{table}</div>'
+    table = static.table(["hour", "what happens", "result", "why", "requests"], rows)
+    data = base64.b64encode(poster(night).encode()).decode()
+    said = "; ".join(f"{hour} {result}" for hour, _, result, *_ in rows)
+    image = f'<img alt="The night: {esc(said)}" src="data:image/svg+xml;base64,{data}">'
+    shown = static.form(f"{night.headline}.", image, f"{table}<p>{esc(HONEST)}</p>")
+    intro = f"<p>{esc(before)}</p>" if before else ""
+    took = f"≈{night.tokens:,} tokens of {BUDGET:,}. {night.unused}".strip()
+    return Card(f"{intro}{shown}<p>{esc(took)}</p>", f"{night.headline}. {took}")
 
 
-_NARROW = (
-    ".lk-night{container-type:inline-size}@container (max-width:36rem){"
-    ".lk-night thead{display:none}.lk-night tr{display:block;padding:.6rem 0}"
-    ".lk-night td{display:block;border:0;padding:.1rem 0;text-align:left!important;"
-    "max-width:none!important;white-space:normal}.lk-night td:last-child{display:none}}"
+def poster(night: Night) -> str:
+    """The night as an SVG document: dark on every page, as a night is."""
+    stops = "".join(f'<stop offset="{at}%" stop-color="{one}"/>' for at, one in SKY.items())
+    body = [
+        f'<linearGradient id="sky" x2="0" y2="1">{stops}</linearGradient>',
+        f'<rect width="{_WIDE}" height="100%" fill="url(#sky)"/>',
+        *(f'<circle cx="{x}" cy="{y}" r="1.2" fill="#dfe6ff"/>' for x, y in _STARS),
+        '<path d="M806 26a26 26 0 1 0 18 46a22 22 0 0 1-18-46z" fill="#f4e9c8"/>',
+        _text(28, 34, "The night of 14 July", "q"),
+        _text(28, 64, night.headline, "h"),
+        *_parts(night),
+        _text(28, 177, "tokens", "q"),
+        *_bar(night.tokens),
+    ]
+    for place, (fault, one) in enumerate(zip(FAULTS, night.outcomes, strict=True)):
+        y, mark = _TOP + 24 + _ROW * place, "ok" if one.survived else "lost"
+        tick = "M-5 0l4 4 6-8" if one.survived else "M-4-4 4 4M4-4-4 4"
+        lines = textwrap.wrap(one.why, 86, max_lines=2, placeholder=" …")
+        body += [
+            _text(28, y + 4, fault.hour, "q"),
+            f'<g transform="translate(96 {y})"><path class="rail" d="M0-{_ROW // 2}v{_ROW}"/>'
+            f'<circle r="10" class="{mark}"/><path class="{mark}" d="{tick}"/></g>',
+            _text(122, y + 4, fault.title, "b"),
+            *(_text(_TEXT, y + 4 + 15 * n - 7 * (len(lines) - 1), t) for n, t in enumerate(lines)),
+        ]
+    tall = _TOP + _ROW * len(FAULTS) + 52
+    body.append(
+        _text(28, tall - 20, "learnkit: build a coding agent, one mechanism at a time", "q")
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDE}" height="{tall}" '
+        f'viewBox="0 0 {_WIDE} {tall}"><style>{_RULES}</style>{"".join(body)}</svg>'
+    )
+
+
+_RULES = (
+    f"text{{font:12px {SANS};fill:#eef1fb}}.q{{fill:#b9c2dc}}.b{{font-weight:600}}"
+    ".h{font-size:24px;font-weight:700}.c{text-anchor:middle}.e{text-anchor:end}"
+    ".on{fill:#dfe6ff}.dark{fill:#10264a;font-weight:600}"
+    ".off{fill:none;stroke:#8d97b8;stroke-dasharray:3 3}.rail{stroke:#4d5680;stroke-width:2}"
+    "path.ok,path.lost{fill:none;stroke-width:2.2}"
+    "circle.ok{fill:#7ee2a2}path.ok{stroke:#0f2a1a}"
+    "circle.lost{fill:#2a1024;stroke:#ff9fb5;stroke-width:2}path.lost{stroke:#ff9fb5}"
 )
+
+
+def _text(x: float, y: float, text: str, style: str = "") -> str:
+    return f'<text x="{x:g}" y="{y:g}" class="{style}">{esc(text)}</text>'
+
+
+def _parts(night: Night) -> list[Any]:
+    """A chip for each part: full if it was chosen, else an outline."""
+    shapes, x, y = [_text(28, 104, "it carried", "q")], 122.0, 87
+    for part in PARTS:
+        wide, has = 7.4 * len(part) + 22, night.harness.has(part)
+        if x + wide > _WIDE - 24:
+            x, y = 122.0, y + 32
+        shapes += [
+            f'<rect x="{x:g}" y="{y}" width="{wide:g}" height="25" rx="12.5" '
+            f'class="{"on" if has else "off"}"/>',
+            _text(x + wide / 2, y + 17, part, "c dark" if has else "c q"),
+        ]
+        x += wide + 8
+    return shapes
+
+
+def _bar(tokens: int) -> list[str]:
+    """The tokens of the night, and the mark of the budget; what lies beyond it is red."""
+    left, wide = 122.0, _WIDE - 24 - 122
+    most, end = left + wide * BUDGET / REACH, left + wide * min(1.0, tokens / REACH)
+    bars = [(left, left + wide, "#ffffff1a"), (left, min(end, most), "#9cc3ff")]
+    bars += [(most, end, "#ff9fb5")] * (end > most)
+    return [
+        *(
+            f'<rect x="{a:g}" y="165" width="{b - a:g}" height="16" fill="{c}"/>'
+            for a, b, c in bars
+        ),
+        f'<path d="M{most:g} 160v26" stroke="#eef1fb" stroke-width="2"/>',
+        _text(most, 200, f"budget {BUDGET:,}", "c q"),
+        _text(left, 200, f"≈{tokens:,}"),
+    ]

@@ -297,7 +297,7 @@ FAULTS = (
     Fault(
         "06:00",
         "s09",
-        "A question without an answer",
+        "An unanswered question",
         "A colleague is killed when it has read your question, before it answers.",
         question,
         ("tools", "team"),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import tempfile
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from learnkit.clients.connect import scripted
@@ -14,7 +13,6 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
 from learnkit.course.games.night import alone, crew
 from learnkit.course.games.night.fault import NEEDS, PARTS, Fault, Harness, Outcome
-from learnkit.events.text import count
 from learnkit.harness import full_agent
 from learnkit.runtime.shell import LocalShell
 from learnkit.runtime.shell_environment import REPRODUCIBLE
@@ -22,6 +20,8 @@ from learnkit.runtime.shell_environment import REPRODUCIBLE
 FAULTS: tuple[Fault, ...] = alone.FAULTS + crew.FAULTS
 #: Estimated tokens that the night may cost. All parts together cost more.
 BUDGET = 250_000
+#: What a night is forecast from: so many requests, each with so many tokens besides the parts.
+REQUESTS, CONVERSATION = 80, 450
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,15 @@ class Night:
     Attributes:
         harness: what the learner chose.
         outcomes: of each fault, in order.
-        tokens: estimated tokens of all requests, with what each chosen part adds to each of them.
-        lines: lines of code of the chosen parts.
     """
 
     harness: Harness
     outcomes: tuple[Outcome, ...]
-    tokens: int
-    lines: int
+
+    @property
+    def tokens(self) -> int:
+        """Estimated tokens of all requests, with what each chosen part adds to each of them."""
+        return sum(one.tokens for one in self.outcomes)
 
     @property
     def survived(self) -> int:
@@ -66,15 +67,10 @@ class Night:
         )
 
     @property
-    def finding(self) -> str:
-        """The night in a sentence."""
-        over = self.tokens - BUDGET
-        cost = f"{over:,} over" if over > 0 else f"{-over:,} under"
-        parts = count(len(self.harness.parts), "part")
-        return (
-            f"{self.survived} of {len(FAULTS)} faults survived with {parts}, "
-            f"≈{self.tokens:,} tokens ({cost} the budget) and {self.lines:,} lines of code."
-        )
+    def headline(self) -> str:
+        """The night in a few words."""
+        budget = "but over" if self.tokens > BUDGET else "within"
+        return f"{self.survived} of {len(FAULTS)} hours survived, {budget} the budget"
 
 
 def play(
@@ -83,19 +79,15 @@ def play(
     seen: Callable[[Fault, Outcome], object] = lambda fault, outcome: None,
 ) -> Night:
     """Play the night with a harness."""
-    harness = Harness(frozenset(parts), dict(own or {}))
-    outcomes = []
+    harness, costs = Harness(frozenset(parts), dict(own or {})), standing_costs()
+    outcomes: list[Outcome] = []
     for fault in FAULTS:
         with tempfile.TemporaryDirectory(prefix="learnkit-night-") as folder:
-            outcomes.append(fault.play(harness, Path(folder)))
+            outcome = fault.play(harness, Path(folder))
+        idle = sum(costs[part] for part in harness.parts if part not in fault.parts)
+        outcomes.append(replace(outcome, tokens=outcome.tokens + outcome.requests * idle))
         seen(fault, outcomes[-1])
-    costs = standing_costs()
-    idle = sum(
-        one.requests * sum(costs[part] for part in harness.parts if part not in fault.parts)
-        for fault, one in zip(FAULTS, outcomes, strict=True)
-    )
-    tokens = idle + sum(one.tokens for one in outcomes)
-    return Night(harness, tuple(outcomes), tokens, lines_of(harness))
+    return Night(harness, tuple(outcomes))
 
 
 @functools.cache
@@ -113,16 +105,3 @@ def standing_costs() -> Mapping[str, int]:
                 specs = [tool.spec() for tool in one.tools if tool.name != "bash"]
                 costs[names[type(one)]] = sum(map(estimate_tokens, [said, *specs]))
     return costs
-
-
-def lines_of(harness: Harness) -> int:
-    """Return the lines of code of a harness's parts, with docstrings, without blank lines."""
-    total = 0
-    for part in harness.parts:
-        made = harness.own.get(part, PARTS[part])
-        try:
-            source = inspect.getsource(made)
-        except (OSError, TypeError):  # of a class that no file or cell defines
-            continue
-        total += sum(bool(line.strip()) for line in source.splitlines())
-    return total

@@ -1,94 +1,90 @@
-"""The night as widgets: a box to tick for each part, a button, and the hours as they pass."""
+"""The night as a widget: the learner chooses parts, and the hours come one after the other.
+
+All hours have run in a second or two. The page shows each when its turn has come, or at once.
+``widget.js`` says what it gets and sends.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 from learnkit.core.mechanism import Mechanism
 from learnkit.course.games.night import card
-from learnkit.course.games.night.fault import NEEDS, PARTS, Fault, Outcome
-from learnkit.course.games.night.night import FAULTS, Night, play, standing_costs
+from learnkit.course.games.night.fault import NEEDS, Fault, Outcome
+from learnkit.course.games.night.night import (
+    BUDGET,
+    CONVERSATION,
+    FAULTS,
+    REQUESTS,
+    Night,
+    play,
+    standing_costs,
+)
 from learnkit.errors import lab_extra
-from learnkit.events.text import listed
-from learnkit.views.drawing.text import esc
+from learnkit.views.drawing import theme
+from learnkit.widget import host
 
 with lab_extra():
-    import ipywidgets as widgets
+    import anywidget
+    import traitlets
+
+_HERE = Path(__file__).parent
 
 
-class NightPanel:
-    """Lets the learner choose a harness, and plays the night when asked to.
+class NightPanel(anywidget.AnyWidget):
+    """The page of the night, on which a harness is chosen, and played as often as one likes."""
 
-    Attributes:
-        box: the widget to show.
-        boxes: part -> the box to tick.
-        start: plays the night.
-    """
+    _esm = "\n".join([host.script("parts.js"), (_HERE / "widget.js").read_text("utf-8")])
+    css = traitlets.Unicode().tag(sync=True)
+    start = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self, own: Mapping[str, Callable[..., Mechanism]], over: Callable[[Night], object]
     ) -> None:
-        self._own, self._over = own, over
-        costs = standing_costs()
-        self.boxes = {
-            part: widgets.Checkbox(
-                description=f"{part} (+{costs[part]:,} tokens{' · yours' if part in own else ''})",
-                indent=False,
-            )
-            for part in PARTS
+        own_sheet = (_HERE / "widget.css").read_text("utf-8")
+        sky = ",".join(f"{colour} {at}%" for at, colour in card.SKY.items())
+        looks = [theme.stylesheet(), host.script("player.css"), own_sheet, f":host{{--sky:{sky}}}"]
+        start = {
+            "rules": card.RULES,
+            "honest": card.HONEST,
+            "parts": [
+                {"name": name, "cost": cost, "needs": NEEDS.get(name, ()), "yours": name in own}
+                for name, cost in standing_costs().items()
+            ],
+            "hours": [{"hour": f.hour, "title": f.title, "story": f.story} for f in FAULTS],
+            "budget": BUDGET,
+            "reach": card.REACH,
+            "requests": REQUESTS,
+            "conversation": CONVERSATION,
         }
-        self.start = widgets.Button(
-            description="Start the night", button_style="primary", layout={"width": "auto"}
-        )
-        self._sum, self._shown = widgets.HTML(), widgets.HTML()
-        for one in self.boxes.values():
-            one.observe(lambda _: self._count(), names="value")
-        self.start.on_click(lambda _: self._play())
-        columns = widgets.GridBox(
-            list(self.boxes.values()),
-            layout={"grid_template_columns": "repeat(auto-fill, minmax(230px, 1fr))"},
-        )
-        hours = f"<details><summary>The twelve hours</summary>{card.hours_table()}</details>"
-        rules = widgets.HTML(f"<p>{esc(card.RULES)}</p>{hours}")
-        self.box = widgets.VBox([rules, columns, self._sum, self.start, self._shown])
-        self._count()
+        super().__init__(css="\n".join(looks), start=start)
+        self._own, self._over = own, over
+        self.on_msg(self._heard)
 
-    @property
-    def parts(self) -> list[str]:
-        """What is ticked."""
-        return [part for part, one in self.boxes.items() if one.value]
+    def _heard(self, _: Any, content: Any, __: Any) -> None:
+        if isinstance(content, dict) and isinstance(content.get("play"), list):
+            self.play(content["play"])
 
-    def _count(self) -> None:
-        costs = standing_costs()
-        total = sum(costs[part] for part in self.parts)
-        missing = [
-            f"{part} needs {listed([one for one in needed if one not in self.parts])}"
-            for part, needed in NEEDS.items()
-            if part in self.parts and not set(needed) <= set(self.parts)
-        ]
-        self.start.disabled = bool(missing)
-        said = f"The parts you ticked add ≈{total:,} tokens to every request."
-        if missing:
-            said = f"You can't start yet: {'; '.join(missing)}."
-        self._sum.value = f"<p>{esc(said)}</p>"
+    def play(self, parts: list[str]) -> None:
+        """Play the night with these parts, and send each hour to the page."""
+        passed: list[Fault] = []
 
-    def _play(self) -> None:
-        self.start.disabled = True
-        rows: list[str] = []
-
-        def passed(fault: Fault, outcome: Outcome) -> None:
-            mark = "✓" if outcome.survived else "✗"
-            rows.append(f"<p>{mark} {esc(f'{fault.hour} {fault.title}: {outcome.why}')}</p>")
-            self._shown.value = "".join(rows)
+        def seen(fault: Fault, outcome: Outcome) -> None:
+            passed.append(fault)
+            lesson = int(fault.lesson[1:])
+            self.send({"passed": {**asdict(outcome), "lesson": lesson}})
 
         try:
-            night = play(self.parts, self._own, passed)
+            night = play(parts, self._own, seen)
         except Exception as error:  # of a class of the learner's
-            hour = FAULTS[len(rows)].hour
-            said = f"At {hour} the harness raised {type(error).__name__}: {error}."
-            self._shown.value = f"{''.join(rows)}<p>✗ {esc(said)}</p>"
+            hour = FAULTS[len(passed)].hour
+            said = f"✗ At {hour} the harness raised {type(error).__name__}: {error}"
+            self.send({"over": {"head": said, "line": "Change the class, or play without it."}})
             return
-        finally:
-            self._count()
-        self._shown.value = card.night_card(night).html
+        picture = card.poster(night)
+        over = {"head": night.headline, "line": night.unused, "picture": picture}
+        self.send({"over": over})
         self._over(night)

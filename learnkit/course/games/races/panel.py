@@ -81,12 +81,11 @@ class RaceFinder:
     def shrink(self) -> Schedule | None:
         """Make the shown schedule as small as possible."""
         if not self.shown.fails:
-            text = "No message is lost or read twice here: find a losing seed first."
+            text = "Nothing is lost here: first find a seed that loses a message."
             self._show(self.shown, text)
             return None
-        before, small = len(self.shown.steps), schedules.shrink(self.make, self.shown)
-        text = f"{count(before, 'step')} became {len(small.steps)}: {small.sentence}"
-        return self._show(small, text)
+        before, small = self.shown, schedules.shrink(self.make, self.shown)
+        return self._show(small, _enough(small, before))
 
     # How it is shown
 
@@ -94,7 +93,8 @@ class RaceFinder:
         if is_live():
             from learnkit.course.games.start import Start
 
-            said = f"{count(len(self.seeds), 'seed')} to try."
+            orders = f"{count(len(self.seeds), 'seed')} to try, each another order of steps"
+            said = f"{orders}. Find one that loses a message."
             shown = bundle(Start(self._begin, said).box)
             return {**shown, "text/plain": f"find the race: {said}"}
         one, said = self._summary()
@@ -119,8 +119,7 @@ class RaceFinder:
         if not failing:
             return self.shown, result
         first, small = failing[0], schedules.shrink(self.make, failing[0])
-        steps = f"{count(len(first.steps), 'step')} of seed {first.seed} become {len(small.steps)}"
-        return small, f"{result} Shrunk, the {steps}: {small.sentence}"
+        return small, f"{result} {_enough(small, first)}"
 
     def _open(self) -> None:
         """Choose the seed to begin with: after a repair, the first one that failed before it."""
@@ -168,24 +167,22 @@ class RaceFinder:
         with lab_extra():
             import ipywidgets as widgets
 
-        from learnkit.course.display.question_widgets import STYLE
-
         # JupyterLab leaves the keys to what one can type into; a list or a slider gets none.
         self.chooser = widgets.BoundedIntText(
             value=self._seed, min=min(self.seeds), max=max(self.seeds), description="seed"
         )
+        self.chooser.style.description_width = "auto"
         self.chooser.observe(self._on_choice, "value")
-        self.finds = widgets.Button(description="find a losing seed")
+        self.finds = widgets.Button(description="find a seed that loses a message")
+        self.finds.add_class("lk-primary")
         self.finds.on_click(lambda _: self._do(self.find))
         self.shrinks = widgets.Button(description="shrink it")
         self.shrinks.on_click(lambda _: self._do(self.shrink))
         self._status, self._marks = widgets.HTML(), widgets.HTML()
         self._shown_player = widgets.VBox()
-        buttons = widgets.HBox([self.finds, self.shrinks])
-        parts = [self.chooser, buttons, self._status, self._marks, self._shown_player]
-        self._box = widgets.VBox([widgets.HTML(STYLE), *parts])
-        for name in ("lk-choice", "lk-race"):
-            self._box.add_class(name)
+        acts = widgets.HBox([self.chooser, self.finds, self.shrinks])
+        self._box = widgets.VBox([acts, self._status, self._shown_player, self._marks])
+        self._box.add_class("lk-race")
         self._refresh()
 
     def _on_choice(self, change: Any) -> None:
@@ -212,6 +209,7 @@ class RaceFinder:
         from learnkit.widget.host import Player
 
         self.chooser.value = self._seed
+        self.shrinks.disabled = not self.shown.fails
         self._update_texts()
         old, self._player = self._player, Player(View(self.shown.events))
         self._player.settle()
@@ -223,6 +221,13 @@ class RaceFinder:
 def _name(make: Make, otherwise: str) -> str:
     """The name of the learner's class."""
     return str(getattr(make, "__name__", otherwise))
+
+
+def _enough(small: Schedule, before: Schedule) -> str:
+    """How many steps are left of a schedule, and what they do."""
+    steps = count(len(before.steps), "step")
+    of = "" if before.seed is None else f" of seed {before.seed}"
+    return f"{len(small.steps)} of the {steps}{of} are enough: {small.sentence}"
 
 
 def _result(schedules: Iterable[Schedule]) -> str:
@@ -245,10 +250,8 @@ def _tried(tried: dict[int, Schedule]) -> str:
     """A mark for each seed that was tried, as HTML."""
     marks = []
     for seed, schedule in sorted(tried.items()):
-        word = "lost" if schedule.lost else "read twice" if schedule.repeated else "ok"
+        word = " lost" if schedule.lost else " read twice" if schedule.repeated else ""
         mark = _BAD if schedule.fails else _GOOD
-        marks.append(
-            f'<li class="lk-{mark.key}" title="{schedule}">{mark.glyph} seed {seed} {word}</li>'
-        )
+        marks.append(f'<li class="lk-{mark.key}" title="{schedule}">{mark.glyph} {seed}{word}</li>')
     head = f"{count(len(tried), 'seed')} tried. {_result(tried.values())}"
     return f'<div>{head}</div><ul class="lk-seeds" aria-label="seeds tried">{"".join(marks)}</ul>'

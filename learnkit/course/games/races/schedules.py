@@ -30,6 +30,7 @@ from learnkit.events.races import (
     RaceStep,
     RaceWrote,
 )
+from learnkit.events.text import count
 from learnkit.runtime.clock import SystemClock
 from learnkit.runtime.virtual_clock import VirtualClock
 
@@ -88,7 +89,7 @@ class Schedule:
     def __str__(self) -> str:
         name = "schedule" if self.seed is None else f"seed {self.seed}"
         twice = f", {self.repeated} read twice" if self.repeated else ""
-        return f"{name}: {self.sent} sent, {self.lost} lost{twice}"
+        return f"{name}: {self.lost} of {count(self.sent, 'message')} lost{twice}"
 
 
 def run(make: Make, seed: int) -> Schedule:
