@@ -61,7 +61,7 @@ def test_a_refresh_writes_it_to_the_readme_the_notebook_and_its_neighbours(tmp_p
     before = json.loads((folder / "notebooks/s03_todo.ipynb").read_text("utf-8"))
     changed = [f"notebooks/{name}.ipynb" for name in ("s02_tools", "s03_todo", "s04_subagents")]
     assert list(lesson_texts.refresh(folder)) == ["README.md", *changed]
-    row = '| 3 | [A "plan"](notebooks/s03_todo.ipynb) | You\'ll plan \\1 anew. | 20 min |\n'
+    row = '| [3 · A "plan"](notebooks/s03_todo.ipynb) | You\'ll plan \\1 anew. 20 min |\n'
     assert row in (folder / "README.md").read_text("utf-8")
     books = [json.loads((folder / name).read_text("utf-8")) for name in changed]
     first = "".join(books[1]["cells"][0]["source"])
@@ -81,8 +81,8 @@ def test_the_table_has_a_row_for_each_notebook_and_nothing_else_changes(tmp_path
     folder = checkout(tmp_path)
     list(lesson_texts.refresh(folder))
     original, text = ((one / "README.md").read_text("utf-8") for one in (ROOT, folder))
-    rows = [line for line in text.splitlines() if line.startswith("| ") and "](notebooks/" in line]
-    assert [row[:4] for row in rows] == ["| 2 ", "| 3 ", "| 4 "]
+    rows = [line for line in text.splitlines() if "](notebooks/" in line]
+    assert [row[:5] for row in rows] == ["| [2 ", "| [3 ", "| [4 "]
     kept = [line for line in original.splitlines() if "](notebooks/s" not in line]
     assert [line for line in text.splitlines() if line not in rows] == kept
 
