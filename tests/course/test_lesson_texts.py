@@ -16,6 +16,7 @@ from learnkit.course.progress import lesson_progress
 from learnkit.course.publish import execute, lesson_texts
 from learnkit.course.workbook import start_page
 from learnkit.terminal.cli import app
+from learnkit.views.drawing.text import esc
 
 
 def checkout(folder: Path) -> Path:
@@ -101,6 +102,7 @@ def test_the_start_page_shows_what_the_data_file_says() -> None:
     page = start_page.contents(folder=ROOT / "notebooks").html
     for row in lesson_progress(ROOT / "notebooks"):
         texts = lesson_texts.question_file.read(EXAMPLE.parent / row.file[:3] / "questions.yaml")
-        assert f'<a href="{row.file}">{row.number} · {texts.title}</a>' in page
+        link = f'<a href="{row.file}" title="{esc(texts.promise)}">{row.number} · {texts.title}</a>'
+        assert link in page
         assert inline(texts.adds) in page
-        assert f">{texts.minutes} min<" in page
+        assert f">{texts.minutes}\u00a0min<" in page
