@@ -33,10 +33,10 @@ def fences(language: str, text: str = README) -> list[str]:
 
 def test_it_opens_with_a_picture_and_two_commands_to_paste() -> None:
     lab, test = fences("sh")[:2]
-    start = "python3 -m venv .venv &&\n  .venv/bin/pip install -q -c constraints.txt -e "
+    start = "python3 -m venv .venv &&\n  .venv/bin/pip install -q \\\n    -c constraints.txt -e "
     assert lab == f"{start}'.[lab]' &&\n  .venv/bin/learnkit lab\n"
     assert test == f"{start}'.[test]' &&\n  .venv/bin/pytest --nbval\n"
-    assert max(map(len, (lab + test).splitlines())) <= 72, "GitHub would cut it"
+    assert max(map(len, (lab + test).splitlines())) <= 40, "a phone would cut it"
     assert README.index("docs/scrubbed-") < README.index(lab) < README.index(test)
     for picture in DOCS.glob("scrubbed-*.webp"):
         assert picture.stat().st_size < 600_000
