@@ -91,7 +91,8 @@ def _wide(found: Sequence[LessonProgress]) -> tuple[Canvas, list[Area]]:
                 f"node {name}", 114, y + {"messages": 18, "results": -9}.get(name, 4), name, "be"
             )
     canvas.text("end", ends[0], low + 18, " ".join(_END), "q")
-    areas = [_first(one, (0, 112, 140, low - 100)) for one in found if one.number == 1]
+    first = found[: found[0].number == 1]
+    areas = [Area(0, 112, 140, low - 100, one.file, _says(one)) for one in first]
     for one in (one for one in found if one.number > 1):
         x = columns[one.number]
         canvas.text(f"lesson {one.number}", x + 3, 108, _label(one), "r", width=120)
@@ -120,7 +121,8 @@ def _narrow(found: Sequence[LessonProgress]) -> tuple[Canvas, list[Area]]:
             _hook(canvas, name, 48, y)
         else:
             canvas.text(f"node {name}", 42, y + 4, name, "b")
-    areas = [_first(one, (0, 56, 130, heights["results"] - 40)) for one in found if one.number == 1]
+    first, low_end = found[: found[0].number == 1], heights["results"] - 40
+    areas = [Area(0, 56, 130, low_end, one.file, _says(one)) for one in first]
     for number, one in enumerate(rows):
         y = top + 28 * number
         canvas.text(f"lesson {one.number}", 8, y + 18, _label(one), width=130)
@@ -144,10 +146,6 @@ def _dots(canvas: Canvas, one: LessonProgress, places: dict[str, tuple[float, fl
 
 def _label(one: LessonProgress) -> str:
     return f"{_LOOKS[one.state][1]}{one.number} {one.lesson.title}"
-
-
-def _first(one: LessonProgress, place: tuple[float, float, float, float]) -> Area:
-    return Area(*place, one.file, _says(one))
 
 
 def _says(one: LessonProgress) -> str:
