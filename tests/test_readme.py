@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from messages_server import serving
 from pictured import PICTURED, pictured
-from project import ROOT, lessons
+from project import ROOT, lessons, pyproject
 
 from learnkit.clients.scripted import say, use
 from learnkit.course.content import load
@@ -31,25 +31,53 @@ def fences(language: str, text: str = README) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
-def test_it_opens_with_two_commands_of_one_line_each() -> None:
+def test_it_opens_with_a_picture_and_two_commands_to_paste() -> None:
     lab, test = fences("sh")[:2]
-    start = "python3 -m venv .venv && .venv/bin/pip install -q -c constraints.txt -e "
-    assert lab == f"{start}'.[lab]' && .venv/bin/learnkit lab\n"
-    assert test == f"{start}'.[test]' && .venv/bin/pytest --nbval\n"
-    assert README.index(lab) < README.index(test) < README.index("![")
+    start = "python3 -m venv .venv &&\n  .venv/bin/pip install -q \\\n    -c constraints.txt -e "
+    assert lab == f"{start}'.[lab]' &&\n  .venv/bin/learnkit lab\n"
+    assert test == f"{start}'.[test]' &&\n  .venv/bin/pytest --nbval\n"
+    assert max(map(len, (lab + test).splitlines())) <= 40, "a phone would cut it"
+    assert README.index("docs/scrubbed-") < README.index(lab) < README.index(test)
+    for picture in DOCS.glob("scrubbed-*.webp"):
+        assert picture.stat().st_size < 600_000
 
 
-def test_the_gate_runs_the_second_command_as_it_stands_here() -> None:
+def test_the_gate_runs_the_second_command_as_it_stands_here(tmp_path: Path) -> None:
+    gate = (ROOT / ".ci/run").read_text("utf-8")
     shown = subprocess.run(
         ["bash", ".ci/run", "--show"], cwd=ROOT, check=True, capture_output=True, text=True
     )
     assert shown.stdout == "".join(fences("sh")[:2])
-    gate = (ROOT / ".ci/run").read_text("utf-8")
+    # The two parts that the gate runs are the command, cut at its last &&.
+    split = "\n".join(re.findall("^(?:test_command|install_part|test_part)=.*", gate, re.M))
+    reader = gate[gate.index("readme_command() {") : gate.index("lab_command=")]
+    script = f'{reader}{split}\nprintf \'%s&&%s\\n\' "$install_part" "$test_part"'
+    run = subprocess.run(
+        ["bash", "-c", script], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    assert run.stdout == fences("sh")[1]
     for part in ("install_part", "test_part"):
         assert f'bash -euo pipefail -c "${part}"' in gate
-    split = "install_part=${test_command% && *}\ntest_part=${test_command##* && }\n"
-    assert split in gate
     assert ".[test]" not in gate, "the gate must not hold a copy of the README's command"
+    # A command that is there twice is refused, and so is one that is gone.
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / ".ci/run").write_text(gate, "utf-8")
+    block = f"```sh\n{fences('sh')[0]}```\n"
+    for text in (README + block, README.replace(block, "")):
+        (tmp_path / "README.md").write_text(text, "utf-8")
+        bad = subprocess.run(["bash", ".ci/run", "--show"], cwd=tmp_path, capture_output=True)
+        assert bad.returncode
+        assert b"exactly one block that ends in" in bad.stderr
+
+
+def test_what_it_is_is_said_with_the_same_words_everywhere() -> None:
+    course = ROOT / "learnkit/course"
+    for page in (
+        ROOT / "README.md",
+        course / "publish/edition.html",
+        course / "workbook/start_page.md",
+    ):
+        assert pyproject()["project"]["description"] in page.read_text("utf-8"), page.name
 
 
 def test_it_fits_on_one_and_a_half_screens() -> None:
@@ -148,31 +176,16 @@ def test_a_link_to_a_page_or_a_heading_that_is_not_there_is_found() -> None:
     assert not _leads_somewhere(page, "SECURITY.md")
 
 
-def test_the_table_has_the_lessons_that_exist_and_promises_the_others() -> None:
-    rows = re.findall(r"^\| (\d+) \| (.+?) \| .+? \| (.+?) \|$", README, re.MULTILINE)
-    assert [int(number) for number, _, _ in rows] == list(range(1, 13))
-    written = {int(path.name[1:3]): path for path in lessons()}
-    for number, title, state in rows:
-        path = written.get(int(number))
-        if path is None:
-            assert state == "coming", f"lesson {number} does not exist"
-            assert "](" not in title
-        else:
-            link = f"]({path.relative_to(ROOT).as_posix()})"
-            assert title.endswith(link), f"lesson {number}: {title} does not link {path.name}"
-            assert state == f"{load(path.stem[:3]).minutes} min", f"lesson {number}"
-
-
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.name)
-def test_a_lesson_opens_with_the_title_that_the_table_gives_it(path: Path) -> None:
-    number = int(path.name[1:3])
-    (title,) = re.findall(rf"^\| {number} \| \[(.+?)\]\(", README, re.MULTILINE)
-    first = json.loads(path.read_text("utf-8"))["cells"][0]["source"]
-    assert title.lower() in "".join(first).splitlines()[0].lower()
+def test_a_lesson_opens_as_the_table_says(path: Path) -> None:
     lesson = load(path.stem[:3])
-    assert f"# {number} · {lesson.title}\n" in "".join(first)
-    assert f"**{lesson.promise}**" in "".join(first)
-    assert re.search(rf"\n{lesson.minutes} minutes\b", "".join(first))
+    heading = f"{int(path.name[1:3])} · {lesson.title}"
+    row = f"| [{heading}](notebooks/{path.name}) | {lesson.promise} {lesson.minutes} min |\n"
+    assert README.count(row) == 1
+    first = "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"])
+    assert f"# {heading}\n" in first
+    assert f"**{lesson.promise}**" in first
+    assert re.search(rf"\n{lesson.minutes} minutes\b", first)
 
 
 def test_every_view_is_in_the_gallery_by_day_and_by_night() -> None:

@@ -425,9 +425,8 @@ class Lab:
         self.remove()
         but = ", except those of the game that you are playing" if len(PLAYING) else ""
         line = f"Closed: no thread, process or workspace is left{but}."
-        if self.mode == "replay":
-            unused = self.unused()
-            line += f" Recorded turns never used: {', '.join(unused) or 'none'}."
+        if self.mode == "replay" and (unused := self.unused()):
+            line += f" Recorded turns never used: {', '.join(unused)}."
         print(line)
 
     def _opened(

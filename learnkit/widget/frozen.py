@@ -76,7 +76,7 @@ def page(title: str, body: str, *, look: str = "") -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{esc(title)}</title>\n<style>{_file('frozen.css')}{look}</style></head>\n"
-        f"<body>{body}\n{scripts()}</body></html>\n"
+        f"<body>{body}\n{scripts() if 'lk-tape' in body else ''}</body></html>\n"
     )
 
 

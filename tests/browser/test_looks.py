@@ -13,9 +13,13 @@ import pytest
 from every_view import VIEWS
 from explorables import NAMES, all_places, explorable
 from playwright.sync_api import Locator, Page, expect
+from project import ROOT
 from workday import ALONE, RACING, TOGETHER, log_of, wordy
 
 import learnkit.widget
+from learnkit.course.display.course_map import course_map
+from learnkit.course.display.loop import LESSONS, compact
+from learnkit.course.progress import lesson_progress
 from learnkit.views import View
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram
@@ -47,7 +51,8 @@ CLASHES = """([frames, sheet]) => {
   for (const [name, frame] of frames) {
     diagram.paint(frame);
     const all = diagram.svg.getBoundingClientRect();
-    const texts = [...diagram.svg.querySelectorAll("text")].filter((one) => one.textContent.trim())
+    const texts = [...diagram.svg.querySelectorAll("g:not(.r) > text")]
+      .filter((one) => one.textContent.trim())
       .map((one) => [one.textContent, one.getBoundingClientRect(), one.parentNode]);
     for (const [text, box, shape] of texts) {
       const rect = shape.querySelector("rect")?.getBoundingClientRect();
@@ -162,6 +167,13 @@ def test_texts_of_diagrams_are_whole_and_apart(
         for k in range(len(view.events) + 1):
             frames.append((f"event {k}", view.frame(view.at(k), width)))
     assert clashes(blank, frames) == []
+
+
+def test_texts_of_the_loop_are_whole_and_apart(blank: Page) -> None:
+    course = lesson_progress(ROOT / "notebooks")
+    maps = [course_map(course, width)[0] for width in (WIDE, NARROW)]
+    canvases = [*maps, *map(compact, LESSONS)]
+    assert clashes(blank, [(str(n), one.frame()) for n, one in enumerate(canvases)]) == []
 
 
 #: The element of a widget that has the focus: its name and how its outline looks.

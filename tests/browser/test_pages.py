@@ -11,8 +11,10 @@ from playwright.sync_api import Page, Request, expect
 from project import ROOT
 
 import learnkit as lk
+from learnkit.course.content import load
 from learnkit.course.publish.html import build
 
+SIZE = "(one) => parseFloat(getComputedStyle(one).fontSize)"
 HOSTILE = "</script><script>window.owned = 1</script><img src=x onerror='window.owned = 1'>"
 
 
@@ -80,7 +82,7 @@ def test_a_lesson_of_the_edition_is_scrubbed_and_leads_on(
     page: Page, site: Path, loaded: list[str], shots: Path
 ) -> None:
     page.goto((site / "index.html").as_uri())
-    page.get_by_role("link", name="Tasks", exact=True).click()
+    page.get_by_role("link", name="7 · Tasks", exact=True).click()
     view = page.locator(".learnkit-player").first
     head = view.locator("[aria-live]").first
     expect(head).to_contain_text("4 of 4 tasks completed")
@@ -95,6 +97,51 @@ def test_a_lesson_of_the_edition_is_scrubbed_and_leads_on(
     expect(page.get_by_role("heading", name="task graph")).to_be_visible()
     assert all(one.startswith("file:") for one in loaded)
     assert page.errors == []  # type: ignore[attr-defined]
+
+
+def test_the_questions_of_a_lesson_are_answered_on_the_page(page: Page, site: Path) -> None:
+    page.goto((site / "s07_tasks.html").as_uri())
+    for prediction in load("s07").predictions.values():
+        shown = page.locator("ul.lk-options", has_text=prediction.options["a"].text[:30]).first
+        wrong = next(letter for letter in prediction.options if letter != prediction.right)
+        for letter, said in (
+            (wrong, f"✗ You said {wrong}; it is {prediction.right}."),
+            (prediction.right, f"✓ You said {prediction.right}, and so it is."),
+        ):
+            shown.get_by_role("button").nth("abcd".index(letter)).click()
+            shown.locator("+ p").get_by_role("link", name="See what happens").click()
+            head = page.locator(page.evaluate("location.hash"))
+            expect(head).to_have_text(said)
+            expect(head.locator("+ details")).to_have_attribute("open", "")
+    for question in load("s07").quiz:
+        asked = page.locator("p", has_text=question.text[:30]).last.locator("+ ul")
+        asked.get_by_role("button").nth("abcd".index(question.right)).click()
+        expect(asked.locator("+ [role=status]")).to_contain_text("and so it is")
+        expect(asked.locator("+ p + details")).to_have_attribute("open", "")
+    assert page.errors == []  # type: ignore[attr-defined]
+
+
+def test_the_pages_are_read_in_any_light_on_a_phone_and_on_paper(page: Page, site: Path) -> None:
+    for name in ("index", "s07_tasks"):
+        page.goto((site / f"{name}.html").as_uri())
+        for scheme, media in (("light", "screen"), ("dark", "screen"), ("dark", "print")):
+            page.emulate_media(color_scheme=scheme, media=media)  # type: ignore[arg-type]
+            assert lab.faults(page) == [], (name, scheme, media)
+        # On paper the answers are open, and what would have to be pressed is gone.
+        for answer in page.locator("main details:not(.lk-tape *) > ul").all():
+            expect(answer).to_be_visible()
+        for controls in page.locator(".learnkit-player .controls, nav").all():
+            expect(controls).to_be_hidden()
+        page.emulate_media(color_scheme="light", media="screen")
+        sizes = [
+            float(page.locator(f"main {level}").first.evaluate(SIZE))
+            for level in ("h1", "h2", "h3", "p")
+            if page.locator(f"main {level}").count()
+        ]
+        assert sizes == sorted(set(sizes), reverse=True), "headings rank by size"
+        page.set_viewport_size({"width": 360, "height": 740})
+        assert page.evaluate("document.documentElement.scrollWidth") == 360
+        page.set_viewport_size({"width": 1200, "height": 1000})
 
 
 def test_without_scripts_the_static_form_is_there(page: Page, shared: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from project import ROOT
+from project import ROOT, lessons
 from typer.testing import CliRunner
 
 from learnkit.course.publish.html import build, lesson
@@ -48,14 +48,15 @@ def test_a_page_loads_nothing_from_elsewhere(site: Path) -> None:
 
 
 def test_links_lead_to_a_page_and_to_an_anchor_that_is_there(site: Path) -> None:
-    known = {path.stem + ".html" for path in COURSE.glob("s*.ipynb")} | {
-        "index.html",
-        "glossary.html",
-    }
+    known = {*(f"{path.stem}.html" for path in lessons()), "index.html", "glossary.html"}
     texts = dict(pages(site))
-    around, _ = re.findall(r"<nav>.*?</nav>", texts["s01_agent_loop.html"])
-    links = re.findall(r"href=[\"'](.+?)[\"']", around)
-    assert links == ["index.html", "s02_tools.html", "glossary.html"], "nothing is before it"
+    course, lesson, around = (
+        re.findall(r"href=[\"'](.+?)[\"']", nav)
+        for nav in re.findall("<nav.*?</nav>", texts["s01_agent_loop.html"], re.DOTALL)
+    )
+    assert course == ["index.html", *(f"{p.stem}.html" for p in lessons()), "glossary.html"]
+    assert len(lesson) == texts["s01_agent_loop.html"].count("<h2 ")
+    assert around == ["s02_tools.html"], "nothing is before it"
     for name, text in texts.items():
         for _, quoted in re.findall(r"<a [^>]*href=([\"'])(.+?)\1", text):
             href = unescape(quoted)
@@ -73,6 +74,7 @@ def test_every_view_of_the_lesson_is_a_tape(site: Path) -> None:
     assert tapes >= 5
     assert text.count('<script type="application/gzip">') == tapes
     assert text.count('<script type="module">') == 1
+    assert "lk-sheet" not in (site / "index.html").read_text("utf-8"), "it has nothing to play"
     assert "raises-exception" in text, "the cell that fails is there too"
 
 

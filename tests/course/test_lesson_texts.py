@@ -16,6 +16,7 @@ from learnkit.course.progress import lesson_progress
 from learnkit.course.publish import execute, lesson_texts
 from learnkit.course.workbook import start_page
 from learnkit.terminal.cli import app
+from learnkit.views.drawing.text import esc
 
 
 def checkout(folder: Path) -> Path:
@@ -61,7 +62,7 @@ def test_a_refresh_writes_it_to_the_readme_the_notebook_and_its_neighbours(tmp_p
     before = json.loads((folder / "notebooks/s03_todo.ipynb").read_text("utf-8"))
     changed = [f"notebooks/{name}.ipynb" for name in ("s02_tools", "s03_todo", "s04_subagents")]
     assert list(lesson_texts.refresh(folder)) == ["README.md", *changed]
-    row = '| 3 | [A "plan"](notebooks/s03_todo.ipynb) | You\'ll plan \\1 anew. | 20 min |\n'
+    row = '| [3 · A "plan"](notebooks/s03_todo.ipynb) | You\'ll plan \\1 anew. 20 min |\n'
     assert row in (folder / "README.md").read_text("utf-8")
     books = [json.loads((folder / name).read_text("utf-8")) for name in changed]
     first = "".join(books[1]["cells"][0]["source"])
@@ -81,8 +82,8 @@ def test_the_table_has_a_row_for_each_notebook_and_nothing_else_changes(tmp_path
     folder = checkout(tmp_path)
     list(lesson_texts.refresh(folder))
     original, text = ((one / "README.md").read_text("utf-8") for one in (ROOT, folder))
-    rows = [line for line in text.splitlines() if line.startswith("| ") and "](notebooks/" in line]
-    assert [row[:4] for row in rows] == ["| 2 ", "| 3 ", "| 4 "]
+    rows = [line for line in text.splitlines() if "](notebooks/" in line]
+    assert [row[:5] for row in rows] == ["| [2 ", "| [3 ", "| [4 "]
     kept = [line for line in original.splitlines() if "](notebooks/s" not in line]
     assert [line for line in text.splitlines() if line not in rows] == kept
 
@@ -101,6 +102,7 @@ def test_the_start_page_shows_what_the_data_file_says() -> None:
     page = start_page.contents(folder=ROOT / "notebooks").html
     for row in lesson_progress(ROOT / "notebooks"):
         texts = lesson_texts.question_file.read(EXAMPLE.parent / row.file[:3] / "questions.yaml")
-        assert f'<a href="{row.file}">{row.number} · {texts.title}</a>' in page
+        link = f'<a href="{row.file}" title="{esc(texts.promise)}">{row.number} · {texts.title}</a>'
+        assert link in page
         assert inline(texts.adds) in page
-        assert f">{texts.minutes} min<" in page
+        assert f">{texts.minutes}\u00a0min<" in page

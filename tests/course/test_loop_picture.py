@@ -1,82 +1,118 @@
-"""The picture of the loop: what it says of the hooks is what the mechanisms do."""
+"""The picture of the loop: a dot for each hook that a lesson's mechanisms define."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
+from canvases import crowded
 from mechanism_classes import HOMES, hooks_of, within
+from project import ROOT
 
 from learnkit.core.mechanism import Mechanism
-from learnkit.course.display import loop as picture
-from learnkit.course.display.loop import HOOKS, LESSONS, alt, loop, loop_card, used_by
+from learnkit.course.display import course_map
+from learnkit.course.display.course_map import as_html
+from learnkit.course.display.loop import HOOKS, LESSONS, ORDER, alt, compact, loop_card
+from learnkit.course.progress import Progress, lesson_progress
+from learnkit.views.drawing.display import NARROW, WIDE, Canvas
+
+COURSE = ROOT / "notebooks"
+FOUND = lesson_progress(COURSE)
+MAPS = {width: course_map.course_map(FOUND, width) for width in (WIDE, NARROW)}
+#: What JupyterLab leaves of a style on a page that it does not trust, of what the map uses.
+KEPT = {"position", "left", "top", "width", "height", "max-width", "line-height"}
 
 
-@pytest.mark.parametrize("lesson", HOMES)
-def test_a_lesson_lights_the_hooks_that_its_mechanisms_define(lesson: str) -> None:
-    kinds = [kind for home in HOMES[lesson] for kind in within(home)]
-    defined = set().union(*map(hooks_of, kinds)) & set(HOOKS)
-    assert defined
-    # A teammate's on_stop is defined in lesson 9, and asks the extension of lesson 11 for work.
-    assert set(LESSONS[int(lesson[1:])]) == defined | ({"on_stop"} if lesson == "s11" else set())
+def dots(canvas: Canvas) -> set[tuple[str, int]]:
+    """Each hook and lesson that has a dot."""
+    keys = [one.key.split() for one in canvas.shapes if one.key.startswith("dot ")]
+    return {(hook, int(lesson)) for _, hook, lesson in keys}
 
 
-def test_every_hook_of_the_picture_is_one_of_the_loop() -> None:
-    assert set(HOOKS) <= set(Mechanism.HOOKS)
-    assert set(LESSONS) == set(range(1, 13))
-    assert {hook for hooks in LESSONS.values() for hook in hooks} == set(HOOKS)
-
-
-@pytest.mark.parametrize("lit", LESSONS)
-def test_everything_fits_and_nothing_is_cut(lit: int) -> None:
-    canvas = loop(lit)
-    boxes = [shape for shape in canvas.shapes if shape.kind == "box"]
-    for shape in boxes:
-        assert shape.x >= 0
-        assert shape.x + shape.width <= canvas.width
-        assert shape.y + shape.height <= canvas.height
-        assert not any("…" in line for line in shape.lines), shape
-    for number, one in enumerate(boxes):
-        for other in boxes[number + 1 :]:
-            apart = (
-                one.x + one.width <= other.x
-                or other.x + other.width <= one.x
-                or one.y + one.height <= other.y
-                or other.y + other.height <= one.y
-            )
-            assert apart, (one.key, other.key)
-
-
-def test_a_lesson_lights_its_own_hooks_only() -> None:
-    lit = {shape.key for shape in loop(8).shapes if shape.mark == "cause"}
-    assert {key for key in lit if key.startswith("hook ")} == {
-        "hook system",
-        "hook tools",
-        "hook after_tools",
-        "hook on_stop",
+def test_a_dot_is_where_a_lessons_mechanisms_define_a_hook() -> None:
+    defined = {
+        (hook, int(lesson[1:]))
+        for lesson, homes in HOMES.items()
+        for home in homes
+        for kind in within(home)
+        for hook in hooks_of(kind) & set(HOOKS)
     }
-    assert not any(key.startswith("box ") for key in lit)
-    first = {shape.key for shape in loop(1).shapes if shape.mark == "cause"}
-    assert {f"box {name}" for name in picture.WORDS} <= first
-    assert not any(key.startswith("hook ") for key in first)
+    # A teammate's on_stop is defined in lesson 9, and asks the extension of lesson 11 for work.
+    defined.add(("on_stop", 11))
+    for canvas in (*(canvas for canvas, _ in MAPS.values()), *map(compact, LESSONS)):
+        assert dots(canvas) == defined
+    assert set(HOOKS) <= set(Mechanism.HOOKS)
 
 
-def test_runs_of_lessons_are_spans() -> None:
-    assert used_by("refuse") == "2, 10, 12"
-    assert used_by("tools") == "2–12"
-    assert used_by("system") == "3–5, 7–12"
+@pytest.mark.parametrize("canvas", [*(c for c, _ in MAPS.values()), *map(compact, LESSONS)])
+def test_nothing_is_cut_and_the_loop_is_read_from_top_to_bottom(canvas: Canvas) -> None:
+    assert crowded(canvas) == []
+    assert not any("…" in line for one in canvas.shapes for line in one.lines)
+    named = {one.key.partition(" ")[2]: one.y for one in canvas.shapes if "m" in one.style}
+    assert list(named) == list(HOOKS) == [one for one in ORDER if one in HOOKS]
+    assert list(named.values()) == sorted(named.values())
 
 
-def test_in_words_too() -> None:
+def test_a_lesson_lights_its_own_column_and_says_what_it_does_there() -> None:
+    canvas = compact(8)
+    lit = {one.key for one in canvas.shapes if one.key[:4] == "dot " and one.mark == "cause"}
+    assert lit == {f"dot {hook} 8" for hook in LESSONS[8]}
+    assert canvas["does on_stop"].lines == ("wait for results",)
+    column, dot = canvas["column"], canvas["dot tools 8"]
+    assert column.x < dot.x < column.x + column.width
+    assert compact(1)["loop"].mark == "cause"
+    assert "column" not in compact(1)
+
+
+@pytest.mark.parametrize(("width", "across"), [(WIDE, "x"), (NARROW, "y")])
+def test_a_link_is_large_enough_to_press_and_lies_on_its_lessons_dots(
+    width: float, across: str
+) -> None:
+    canvas, areas = MAPS[width]
+    assert [area.file[:3] for area in areas] == [f"s{number:02}" for number in LESSONS]
+    for number, area in enumerate(areas, start=1):
+        assert min(area.width, area.height) >= 24
+        for hook, does in LESSONS[number].items():
+            at, begin = getattr(canvas[f"dot {hook} {number}"], across), getattr(area, across)
+            assert begin < at < begin + (area.width if across == "x" else area.height)
+            assert f"{hook}: {does}" in area.says
+
+
+def test_what_is_done_shows_on_the_map(tmp_path: Path) -> None:
+    progress = Progress(tmp_path / "progress.json")
+    progress.note("s02", "opened", "lesson")
+    canvas, areas = course_map.course_map(lesson_progress(COURSE, progress)[1:3])
+    assert canvas["dot refuse 2"].mark == "active"
+    assert canvas["lesson 2"].lines[0].endswith("2 Tools")
+    assert canvas["dot tools 3"].mark == "cause"
+    assert {area.file[:3] for area in areas} == {"s02", "s03"}
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_the_links_need_no_style_that_jupyterlab_takes_away(live: bool) -> None:
+    html = re.sub(r"<svg.*?</svg>|<style>.*?</style>", "", as_html(FOUND, live=live), flags=re.S)
+    found = re.findall(r'<a href="(s\d\d_\w+\.ipynb)" title="([^"]+)" style="([^"]+)"></a>', html)
+    assert len(found) == len(LESSONS)
+    styles = [style for _, _, style in found] + re.findall(r'<div[^>]* style="([^"]+)"', html)
+    used = {rule.partition(":")[0] for style in styles for rule in style.split(";")}
+    assert used <= KEPT
+    assert ("<img " in html) is not live
+
+
+def test_the_pictures_of_the_readme_are_of_today(tmp_path: Path) -> None:
+    course_map.write(tmp_path, FOUND)
+    for path in tmp_path.iterdir():
+        assert (ROOT / "docs" / path.name).read_text("utf-8") == path.read_text("utf-8"), path.name
+
+
+def test_in_words_too_and_in_the_colours_of_an_open_notebook() -> None:
     assert "Lesson 6 adds, by hook: tools: compact, before_model: make it shorter." in alt(6)
-    assert all(hook in alt(None) for hook in HOOKS)
-    assert loop_card(3).text == alt(3)
-
-
-def test_in_an_open_notebook_it_has_the_colours_of_the_page() -> None:
-    bundle = loop_card(5).live
-    assert bundle is not None
-    html = bundle()["text/html"]
+    assert "refuse (stops a call; lessons 2, 10, 12)" in alt(None)
+    card = loop_card(5)
+    assert card.text == alt(5)
+    assert card.live is not None
+    html = card.live()["text/html"]
     assert "[data-jp-theme-light=false]" in html
     style = re.findall("(?s)<style>(.*?)</style>", html)[0]
     assert style.startswith(".lk-inline{")

@@ -12,6 +12,8 @@ import pytest
 from project import ROOT
 
 import learnkit as lk
+from learnkit.course.agent_file import own
+from learnkit.course.agent_file.source import split
 from learnkit.course.content import load
 from learnkit.course.progress import Progress, lesson_progress
 from learnkit.course.workbook import folder as workbook
@@ -80,29 +82,61 @@ def test_the_summary_says_what_comes_next(progress: Progress) -> None:
 
 def test_the_contents_show_what_a_lab_has_noted(tmp_path: Path) -> None:
     shown = lk.contents(forget=True, folder=COURSE)
-    assert "0 of 2" in shown.html
     assert shown.live is not None
     live = shown.live()["text/html"]  # the picture is light or dark as the notebook is
-    assert "0 of 2" in live
     assert "[data-jp-theme-light=false]" in live
     assert "<img" not in live
+    for html in (shown.html, live):
+        assert cells(html, 1)[-3:] == ["○○○", "–", "–"]
     lab = lk.lesson("s01")
     try:
         lab.predict("p1", answer="c")
-        assert "0 of 2" in lk.contents(folder=COURSE).html, "what is static leaves no trace"
+        assert lk.contents(folder=COURSE).html == shown.html, "what is static leaves no trace"
         lab.static = False
-        lab.predict("p1", answer="c")
         lab.quiz(q1="c")
         lab.remember("exercises", "1")
     finally:
         lab.close()
     html = lk.contents(folder=COURSE).html
     assert lk.contents(folder=tmp_path).html == html, "also outside of a working copy"
-    assert "1 of 2" in html
-    assert "✓○○ 1 of 3" in html
-    assert "1 of 4 right" in html
-    assert "▶ begun" in html
-    assert "▶ begun" not in lk.contents(forget=True, folder=COURSE).html
+    assert cells(html, 1) == [
+        "▶ 1 · The agent loop",
+        "the loop, and one tool: bash",
+        "40\u00a0min",
+        "✓○○",
+        "1 of 4",
+        "–",
+    ]
+    assert "▶" not in lk.contents(forget=True, folder=COURSE).html
+
+
+def test_the_contents_show_the_learners_own_file_by_lesson(tmp_path: Path) -> None:
+    own.write_reference("s03", tmp_path)
+    path = tmp_path / own.NAME
+    path.write_text(path.read_text("utf-8").replace("# %% s03", "# mine\n\n\n# %% s03"), "utf-8")
+    html = lk.contents(folder=tmp_path).html
+    parts = split(path.read_text("utf-8"))
+    lines = [len(parts[name].strip().splitlines()) for name in ("s02 tools", "s03 hooks")]
+    assert cells(html, 2)[-1] == f"{lines[0]} lines"
+    assert cells(html, 3)[-1] == f"{lines[1]} lines, refuse, start, after_tools"
+    assert cells(html, 4)[-1] == "–"
+    assert f"your agent.py, {len(path.read_text('utf-8').splitlines())} lines" in html
+
+
+def cells(html: str, lesson: int) -> list[str]:
+    """The texts of a lesson's row."""
+    (row,) = re.findall(rf"<tr>((?:(?!</tr>).)*>{lesson} · .*?)</tr>", html)
+    return [re.sub("<[^>]+>", "", one) for one in re.findall("<td.*?>(.*?)</td>", row)]
+
+
+def test_the_products_are_named_for_each_lesson_by_their_own_pages() -> None:
+    page = startpage._TEXT.read_text("utf-8")
+    table = page.partition("## Where you meet this")[2].partition("##")[0]
+    rows = re.findall(r"^\| (\d+) · (\w[\w ]*\w)", table, re.MULTILINE)
+    assert rows == [(str(n), load(f"s{n:02}").title) for n in range(1, 13)]
+    hosts = set(re.findall(r"\]\(https://([\w.]+)/", table))
+    assert hosts == {"code.claude.com", "platform.claude.com", "developers.openai.com"}
+    assert table.count("](") == table.count("](https://")
 
 
 def test_the_workbook_holds_copies_a_start_page_and_the_words(tmp_path: Path) -> None:

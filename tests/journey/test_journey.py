@@ -63,7 +63,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Clone, run the README's first command, and read the address that it prints."""
     home = tmp_path_factory.mktemp("newcomer")
     subprocess.run(["git", "clone", "-q", str(ROOT), str(home / "learnkit")], check=True)
-    (command,) = re.findall(r"^python3 -m venv .*learnkit lab$", README, re.MULTILINE)
+    (command,) = re.findall(r"^```sh\n([^`]*learnkit lab)\n```$", README, re.MULTILINE)
     config = home / "config"
     config.mkdir()
     for name in ("jupyter_server_config.json", "jupyter_lab_config.json"):

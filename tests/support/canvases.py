@@ -37,10 +37,10 @@ def inside(one: Shape, canvas: Canvas) -> bool:
 def crowded(canvas: Canvas) -> list[str]:
     """What is wrong with the texts of a diagram, by the widths that layouts reckon with.
 
-    That is: texts upon others, beyond an edge, or out of their box.
+    That is: texts upon others, beyond an edge, or out of their box. Slanted ones are left out.
     """
     texts, found = [], []
-    for one in canvas.shapes:
+    for one in (shape for shape in canvas.shapes if "r" not in shape.style):
         for number, line in enumerate(one.lines):
             wide = text_width(line, one.style)
             x, y = one.x, one.y

@@ -1,41 +1,31 @@
-"""The map of the course: the loop with its six hooks, and each mechanism where it hooks in.
+"""The map of the course: the loop with its six hooks, and each lesson as a column of dots.
 
-Every mechanism is a link to its lesson. The links lie over the picture as plain HTML, because
-JupyterLab keeps links and their positions also on a page that it doesn't trust, but no SVG.
+A column leads to its lesson. The links lie over the picture as plain HTML, because JupyterLab keeps
+links and their positions also on a page that it doesn't trust, but no SVG.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from learnkit.course.display.loop import HOOKS, LESSONS, WORDS, alt
+from learnkit.course.display.loop import HOOKS, LESSONS, alt, draw, stacked
 from learnkit.course.progress import LessonProgress
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas
 from learnkit.views.drawing.text import esc
 
-#: What a lesson's state looks like: the mark and the glyph of its boxes.
+#: What a lesson's state looks like: the mark of its dots, and what is written before its number.
 _LOOKS = {
     "new": (theme.CAUSE.key, ""),
     "begun": (theme.ACTIVE.key, f"{theme.ACTIVE.glyph} "),
     "finished": (theme.DONE.key, f"{theme.DONE.glyph} "),
 }
-#: Height of a link, and the room around it, in pixels.
-_HIGH, _GAP = 28, 6
-#: Pixels that a letter of a link takes, and its two margins.
-_LETTER, _INSETS = 7.2, 18
-#: The loop from top to bottom: what is done, and the hooks that are asked between.
-_ORDER = (
-    *("prompt", "system", "messages", "before_model", "tools", "model", "reply", "on_stop"),
-    *("refuse", "run", "after_tools", "results"),
-)
-#: The columns of the wide form, in pixels: the loop's boxes, the hooks, the links.
-_NODE, _HOOK, _LINK = (40, 150), (222, 134), (368, WIDE - 376)
-#: Where the line through the loop runs, and the one that leads back.
-_SPINE, _BACK = 115, 18
+_TITLE = "One loop. Six places to plug into."
+_END = ("No calls, and no on_stop objects:", "the text is the answer.")
+#: Pixels around a picture that is an ``<img>``; see :meth:`Canvas.img`.
+_MARGIN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +42,7 @@ class Area:
 
 def course_map(found: Sequence[LessonProgress], width: float = WIDE) -> tuple[Canvas, list[Area]]:
     """Return the map, and where it leads to which lesson."""
-    drawing: _Drawing = _Wide(found) if width >= 560 else _Narrow(found)
-    drawing.draw()
-    return drawing.canvas, drawing.areas
+    return _wide(found) if width >= 560 else _narrow(found)
 
 
 def as_html(found: Sequence[LessonProgress], width: float = WIDE, *, live: bool = False) -> str:
@@ -82,164 +70,84 @@ def write(folder: Path, found: Sequence[LessonProgress]) -> None:
         (folder / name).write_text(canvas.svg() + "\n", "utf-8")
 
 
-#: Pixels around a picture that is an ``<img>``; see :meth:`Canvas.img`.
-_MARGIN = 8
+def _wide(found: Sequence[LessonProgress]) -> tuple[Canvas, list[Area]]:
+    """The loop at the left, the hooks beside it, and a column for each lesson."""
+    canvas, heights = Canvas(WIDE), stacked(128, 30, 36)
+    left, apart, low = 336, 31, heights["results"] + 12
+    columns = {one.number: left + (one.number - 2) * apart for one in found if one.number > 1}
+    canvas.text("title", 8, 22, _TITLE, "h")
+    canvas.text("reads", 8, 42, "Read a column down to see where a lesson hooks in.", "q")
+    grid = "".join(f"M{x} 116V{low}" for x in columns.values())
+    ends = left - 14, max(columns.values(), default=left) + 14
+    grid += "".join(f"M{ends[0]} {heights[hook]}H{ends[1]}" for hook in HOOKS)
+    canvas.edge("grid", grid)
+    draw(canvas, heights, 130, 12)
+    for name, y in heights.items():
+        if name in HOOKS:
+            canvas.edge(f"stub {name}", f"M130 {y}H176", "cause", "d")
+            _hook(canvas, name, 182, y)
+        else:
+            canvas.text(
+                f"node {name}", 114, y + {"messages": 18, "results": -9}.get(name, 4), name, "be"
+            )
+    canvas.text("end", ends[0], low + 18, " ".join(_END), "q")
+    first = found[: found[0].number == 1]
+    areas = [Area(0, 112, 140, low - 100, one.file, _says(one)) for one in first]
+    for one in (one for one in found if one.number > 1):
+        x = columns[one.number]
+        canvas.text(f"lesson {one.number}", x + 3, 108, _label(one), "r", width=120)
+        _dots(canvas, one, {hook: (x, heights[hook]) for hook in HOOKS})
+        areas.append(Area(x - apart / 2, 92, apart, low - 92, one.file, _says(one)))
+    canvas.height = low + 28
+    return canvas, areas
 
 
-class _Drawing(ABC):
-    """A canvas, the links on it, and what both layouts draw alike."""
-
-    def __init__(self, found: Sequence[LessonProgress], width: float) -> None:
-        self.canvas, self.areas = Canvas(width), list[Area]()
-        self.lessons: Mapping[int, LessonProgress] = {one.number: one for one in found}
-
-    @abstractmethod
-    def draw(self) -> None:
-        """Put everything on the canvas."""
-
-    def node(self, name: str, x: float, y: float, width: float) -> float:
-        """A box of the loop; returns its lower edge."""
-        lines = WORDS[name]
-        high = 28 if len(lines) == 1 else 44
-        self.canvas.box(f"box {name}", x, y, width, high, "system", lines)
-        return y + high
-
-    def hook(self, name: str, x: float, y: float, width: float) -> float:
-        """A hook's box; returns its lower edge."""
-        self.canvas.box(f"hook {name}", x, y, width, 40, "", [name, HOOKS[name]], "d")
-        return y + 40
-
-    def links(self, numbers: Sequence[int], x: float, y: float, width: float, hook: str) -> float:
-        """A link for each lesson, in lines; returns the lower edge of the last one."""
-        left = x
-        for number in numbers:
-            text, size = self.label(number)
-            if left > x and left + size > x + width:
-                left, y = x, y + _HIGH + _GAP
-            self.link(number, text, (left, y, size), hook)
-            left += size + _GAP
-        return y + _HIGH
-
-    def label(self, number: int) -> tuple[str, float]:
-        """What is written on a lesson's links, and how wide that is."""
-        one = self.lessons[number]
-        text = f"{_LOOKS[one.state][1]}{number} {one.lesson.title}"
-        return text, _INSETS + _LETTER * len(text)
-
-    def link(self, number: int, text: str, place: tuple[float, float, float], hook: str) -> None:
-        """One link: a box with the lesson's name."""
-        one, (x, y, size) = self.lessons[number], place
-        does = LESSONS[number].get(hook, "the loop itself")
-        says = f"lesson {number}, {one.lesson.title}: {does}"
-        mark = _LOOKS[one.state][0]
-        self.canvas.box(f"link {hook} {number}", x, y, size, _HIGH, mark, [text], "l")
-        self.areas.append(Area(x, y, size, _HIGH, one.file, says))
-
-    def using(self, hook: str) -> list[int]:
-        """The lessons whose mechanisms use a hook, of those that there are."""
-        return [n for n, hooks in LESSONS.items() if hook in hooks and n in self.lessons]
-
-    def way(self, key: str, path: str, style: str = "w") -> None:
-        """A line of the loop."""
-        self.canvas.edge(f"way {key}", path, "system" if style == "w" else "", style)
+def _narrow(found: Sequence[LessonProgress]) -> tuple[Canvas, list[Area]]:
+    """The loop above, and a row for each lesson: each hook's line leads down to its column."""
+    canvas, heights = Canvas(NARROW), stacked(66, 27, 33)
+    rows = [one for one in found if one.number > 1]
+    top = heights["results"] + 46
+    columns = {hook: 300 - number * 30 for number, hook in enumerate(HOOKS)}
+    canvas.text("title", 8, 20, _TITLE, "h")
+    canvas.text("reads", 8, 40, "A row shows where a lesson hooks in.", "q")
+    low = top + 28 * len(rows)
+    for hook, x in columns.items():
+        canvas.edge(f"way {hook}", f"M{60 + 7.4 * len(hook)} {heights[hook]}H{x}V{low}")
+    canvas.edge("grid", "".join(f"M8 {top + 28 * n}H312" for n in range(len(rows) + 1)))
+    draw(canvas, heights, 28, 8)
+    for name, y in heights.items():
+        if name in HOOKS:
+            canvas.edge(f"stub {name}", f"M28 {y}H44", "cause", "d")
+            _hook(canvas, name, 48, y)
+        else:
+            canvas.text(f"node {name}", 42, y + 4, name, "b")
+    first, low_end = found[: found[0].number == 1], heights["results"] - 40
+    areas = [Area(0, 56, 130, low_end, one.file, _says(one)) for one in first]
+    for number, one in enumerate(rows):
+        y = top + 28 * number
+        canvas.text(f"lesson {one.number}", 8, y + 18, _label(one), width=130)
+        _dots(canvas, one, {hook: (x, y + 14) for hook, x in columns.items()})
+        areas.append(Area(0, y, NARROW, 28, one.file, _says(one)))
+    for number, line in enumerate(_END):
+        canvas.text(f"end {number}", 8, low + 22 + 16 * number, line, "q")
+    canvas.height = low + 50
+    return canvas, areas
 
 
-class _Wide(_Drawing):
-    """The loop at the left, from top to bottom; each hook at the height where it is asked."""
-
-    def __init__(self, found: Sequence[LessonProgress]) -> None:
-        super().__init__(found, WIDE)
-
-    def draw(self) -> None:
-        rows = dict(self._rows())
-        middle = {hook: top + 20 for hook, (top, _) in rows.items()}
-        boxes = dict(self._boxes(middle))
-        first, last = boxes["prompt"][1], boxes["results"][0]
-        self.way("down", f"M{_SPINE} {first}V{last}m-4 -7l4 7l4 -7")
-        corner = boxes["messages"][0] + 22
-        self.way("back", f"M{_NODE[0]} {last + 22}H{_BACK}V{corner}H{_NODE[0]}m-7 -4l7 4l-7 4")
-        edge = _NODE[0] + _NODE[1]
-        for hook, (top, _) in rows.items():
-            if hook != "on_stop":
-                self.way(hook, f"M{_SPINE} {middle[hook]}H{_HOOK[0]}", "d")
-            self.hook(hook, _HOOK[0], top, _HOOK[1])
-        self.way("no", f"M{edge} {middle['on_stop']}H{_HOOK[0]}")
-        self.canvas.text("said no", edge + 8, middle["on_stop"] - 6, "no", "b")
-        self.canvas.text("said yes", _SPINE + 8, boxes["reply"][1] + 16, "yes", "b")
-        for name, (top, _) in boxes.items():
-            self.node(name, _NODE[0], top, _NODE[1])
-        left, top = WIDE - 104, middle["on_stop"] - 14
-        self.way("end", f"M{_HOOK[0] + _HOOK[1]} {middle['on_stop']}H{left}m-7 -4l7 4l-7 4")
-        self.node("answer", left, top, 96)
-        for hook, (top, _) in rows.items():
-            self._row(hook, top)
-        if 1 in self.lessons:
-            text, size = self.label(1)
-            self.link(1, text, (_NODE[0], boxes["results"][1] + 14, size), "loop")
-        self.canvas.height += 12
-
-    def _rows(self) -> Iterator[tuple[str, tuple[float, float]]]:
-        """Each hook's upper and lower edge."""
-        top = 28.0
-        for hook in (one for one in _ORDER if one in HOOKS):
-            trial = _Wide(list(self.lessons.values()))
-            low = max(trial._row(hook, top), top + 40)
-            yield hook, (top, low)
-            top = low + 14
-
-    def _row(self, hook: str, top: float) -> float:
-        """A hook's links, in the middle of its height or below; returns the lower edge."""
-        left, width = _LINK
-        width -= 110 if hook == "on_stop" else 0
-        return self.links(self.using(hook), left, top + 6, width, hook)
-
-    def _boxes(self, middle: Mapping[str, float]) -> Iterator[tuple[str, tuple[float, float]]]:
-        """Each box's upper and lower edge: below the hook that is asked before it."""
-        before = {"messages": "system", "model": "tools", "run": "refuse", "results": "after_tools"}
-        yield "prompt", (8, 36)
-        for name in ("messages", "model", "reply", "run", "results"):
-            high = 28 if len(WORDS[name]) == 1 else 44
-            top = middle["on_stop"] - 14 if name == "reply" else middle[before[name]] + 12
-            yield name, (top, top + high)
+def _hook(canvas: Canvas, name: str, x: float, y: float) -> None:
+    canvas.text(f"hook {name}", x, y - 1, name, "mb")
+    canvas.text(f"does {name}", x, y + 13, HOOKS[name], "q")
 
 
-class _Narrow(_Drawing):
-    """Everything in one column: the links of a hook stand below it."""
+def _dots(canvas: Canvas, one: LessonProgress, places: dict[str, tuple[float, float]]) -> None:
+    for hook in LESSONS[one.number]:
+        canvas.dot(f"dot {hook} {one.number}", *places[hook], 7, _LOOKS[one.state][0])
 
-    def __init__(self, found: Sequence[LessonProgress]) -> None:
-        super().__init__(found, NARROW)
 
-    def draw(self) -> None:
-        spine, left, width = 40, 60, NARROW - 68
-        # The line is painted first, so it has to be known where it ends.
-        trial = _Narrow(list(self.lessons.values()))
-        places = trial._column(left, width)
-        self.way("down", f"M{spine} {places['prompt']}V{places['results']}m-4 -7l4 7l4 -7")
-        back, end = places["messages"] + 22, places["results"] + 22
-        self.way("back", f"M24 {end}H10V{back}H24m-7 -4l7 4l-7 4")
-        for hook in HOOKS:
-            if hook != "on_stop":
-                self.way(hook, f"M{spine} {places[hook] + 20}H{left}", "d")
-        reply = places["reply"] + 14
-        self.way("end", f"M164 {reply}H216m-7 -4l7 4l-7 4")
-        self.way("on_stop", f"M190 {reply}V{places['on_stop']}", "d")
-        self.canvas.text("said no", 174, reply - 6, "no", "b")
-        self.canvas.text("said yes", 14, reply + 34, "yes", "b")
-        self.node("answer", 216, places["reply"], 96)
-        self._column(left, width)
-        self.canvas.height += 12
+def _label(one: LessonProgress) -> str:
+    return f"{_LOOKS[one.state][1]}{one.number} {one.lesson.title}"
 
-    def _column(self, left: float, width: float) -> dict[str, float]:
-        """Boxes, hooks and links; returns where each box and each hook begins."""
-        places, top = dict[str, float](), 8.0
-        for name in _ORDER:
-            places[name] = top
-            if name in WORDS:
-                top = self.node(name, 24, top, 140) + 14
-            else:
-                low = self.hook(name, left, top, width)
-                top = self.links(self.using(name), left, low + _GAP, width, name) + 14
-        if 1 in self.lessons:
-            text, size = self.label(1)
-            self.link(1, text, (24, top, size), "loop")
-        return places
+
+def _says(one: LessonProgress) -> str:
+    does = ", ".join(f"{hook}: {words}" for hook, words in LESSONS[one.number].items())
+    return f"lesson {one.number}, {one.lesson.title}: {does or 'the loop itself'}"

@@ -1,9 +1,12 @@
-"""The loop as a picture, with its hooks: each lesson lights the part that it adds."""
+"""The loop as a picture, with its six hooks: each lesson has a dot at every hook that it uses."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import accumulate, pairwise
+
 from learnkit.course.display.card import Card
-from learnkit.views.drawing.display import WIDE, Canvas
+from learnkit.views.drawing.display import NARROW, Canvas
 
 #: What the mechanisms of each lesson do, by the hook that they do it with. Lesson 1 is the loop.
 LESSONS: dict[int, dict[str, str]] = {
@@ -44,107 +47,72 @@ LESSONS: dict[int, dict[str, str]] = {
 }
 #: What each hook may do.
 HOOKS = {
-    "system": "adds to prompt",
-    "tools": "offers tools",
+    "system": "adds to the prompt",
     "before_model": "changes messages",
+    "tools": "offers tools",
+    "on_stop": "lets it go on",
     "refuse": "stops a call",
     "after_tools": "adds text",
-    "on_stop": "lets it go on",
 }
-
-#: Where everything stands: left, top, width and height in pixels. A hook has its line to the place
-#: in the loop at which it is asked.
-_Box = tuple[float, float, float, float]
-_BOXES: dict[str, _Box] = {
-    "prompt": (8, 108, 96, 28),
-    "messages": (152, 100, 160, 44),
-    "model": (368, 100, 118, 44),
-    "reply": (540, 108, 172, 28),
-    "run": (564, 216, 128, 28),
-    "results": (152, 208, 160, 44),
-    "answer": (616, 8, 96, 28),
-}
-_HOOKS: dict[str, tuple[_Box, str]] = {
-    "system": ((56, 34, 146, 40), "M128 74V122"),
-    "before_model": ((264, 34, 150, 40), "M339 74V122"),
-    "tools": ((352, 154, 134, 40), "M427 154V144"),
-    "on_stop": ((486, 46, 150, 40), "M636 66H664"),
-    "refuse": ((496, 154, 122, 40), "M618 174H628"),
-    "after_tools": ((364, 210, 150, 40), ""),
-}
-_WAYS = {
-    "in": ("M104 122H152", "r"),
-    "ask": ("M312 122H368", "r"),
-    "reply": ("M486 122H540", "r"),
-    "end": ("M664 108V36", "u"),
-    "yes": ("M628 136V216", "d"),
-    "run": ("M564 230H514", "l"),
-    "results": ("M364 230H312", "l"),
-    "back": ("M232 208V144", "u"),
-}
-_SAID = {"yes": (634.0, 152.0), "end": (670.0, 100.0)}
-_TIPS = {
-    "r": "m-7 -4l7 4l-7 4",
-    "d": "m-4 -7l4 7l4 -7",
-    "l": "m7 -4l-7 4l7 4",
-    "u": "m-4 7l4 -7l4 7",
-}
-#: What is written in the boxes of the loop.
-WORDS = {
-    "prompt": ("your prompt",),
-    "messages": ("messages", "all of them, again"),
-    "model": ("the model", "sees only these"),
-    "reply": ("any calls in it?",),
-    "run": ("run the calls",),
-    "results": ("results", "one for each call"),
-    "answer": ("the answer",),
-}
+#: The loop from top to bottom: what is done, and the hooks that are asked between.
+ORDER = (
+    *("messages", "system", "before_model", "tools", "the model", "any calls?", "on_stop"),
+    *("refuse", "run them", "after_tools", "results"),
+)
+FLOW = (
+    "The loop: messages go to the model; if the reply has calls, they run, and their results "
+    "become a message; if not, the run ends."
+)
+#: The columns of the lessons in the form for a lesson's head: their left edge and their distance.
+_COLUMNS, _APART = 254, 6.2
 
 
-def loop(lit: int) -> Canvas:
-    """The loop and its six hooks."""
-    canvas = Canvas(WIDE)
-    whole = "cause" if lit == 1 else ""
-    for name, (_, line) in _HOOKS.items():
-        if line:
-            canvas.edge(f"line {name}", line, "cause" if _adds(lit, name) else "", "d")
-    for name, (path, tip) in _WAYS.items():
-        canvas.edge(f"way {name}", path + _TIPS[tip], whole or "system", "w")
-    for name, place in _BOXES.items():
-        canvas.box(f"box {name}", *place, whole or "system", WORDS[name], says=WORDS[name][0])
-    for name, (place, _) in _HOOKS.items():
-        own = _adds(lit, name)
-        says = f"{name}: {own or HOOKS[name]}; lessons {used_by(name)}"
-        style, mark = ("", "cause") if own else ("d", "")
-        canvas.box(f"hook {name}", *place, mark, [name, own or HOOKS[name]], style, says=says)
-    for name, said in (("yes", "yes"), ("end", "no")):
-        x, y = _SAID[name]
-        canvas.text(f"said {name}", x, y, said, "b")
+def draw(
+    canvas: Canvas, heights: Mapping[str, float], spine: float, back: float, mark: str = ""
+) -> None:
+    """The loop as one line with a ring for each thing that is done, and a stub for each hook."""
+    nodes = [y for name, y in heights.items() if name not in HOOKS]
+    rings = "".join(f"M{spine - 5} {y}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0" for y in nodes)
+    down = "".join(f"M{spine} {a + 5}V{b - 5}" for a, b in pairwise(nodes))
+    home = f"M{spine - 5} {nodes[-1]}H{back}V{nodes[0]}H{spine - 8}m-7 -4l7 4l-7 4"
+    canvas.edge("loop", rings + down + home, mark, "w" if mark else "wi")
+    for hook in HOOKS:
+        canvas.dot(f"asks {hook}", spine, heights[hook], 3.5, "cause")
+
+
+def stacked(top: float, node: float, hook: float) -> dict[str, float]:
+    """How high everything in the loop is, by the room that a node and a hook take above."""
+    rooms = (hook if name in HOOKS else node for name in ORDER[1:])
+    return dict(zip(ORDER, accumulate(rooms, initial=top), strict=True))
+
+
+def compact(lit: int) -> Canvas:
+    """The loop for a lesson's head: its column is lit, and its words are beside its hooks."""
+    canvas, own = Canvas(NARROW), LESSONS[lit]
+    heights = stacked(26, 18, 18)
+    if own:
+        x = _COLUMNS + (lit - 2) * _APART
+        canvas.text("number", min(x, 288), 14, f"lesson {lit}", "bc", "cause")
+        canvas.bar("column", x - 4, 20, 8, heights["results"] - 16, "cause", "p")
+    draw(canvas, heights, 24, 6, "" if own else "cause")
+    for name, y in heights.items():
+        style = "" if name in own or (not own and name not in HOOKS) else "q"
+        if name not in HOOKS:
+            canvas.text(f"node {name}", 36, y + 4, name, "b" + style, "" if own else "cause")
+            continue
+        canvas.edge(f"stub {name}", f"M24 {y}H42", "cause", "d")
+        canvas.text(f"hook {name}", 46, y + 4, name, "m" + style)
+        canvas.text(f"does {name}", 138, y + 4, own.get(name, ""), width=118)
+        for number in (one for one, hooks in LESSONS.items() if name in hooks):
+            place, mark = _COLUMNS + (number - 2) * _APART, "cause" if number == lit else "plain"
+            canvas.dot(f"dot {name} {number}", place, y, 3.2 if number == lit else 2.2, mark)
     canvas.height += 12
     return canvas
 
 
-def _adds(lit: int, hook: str) -> str:
-    """What a lesson does with a hook; empty for nothing."""
-    return LESSONS[lit].get(hook, "")
-
-
-def used_by(hook: str) -> str:
-    """The lessons that use a hook, such as ``3–5, 8``."""
-    numbers = [number for number, hooks in LESSONS.items() if hook in hooks]
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    spans = [f"{one[0]}–{one[-1]}" if len(one) > 2 else ", ".join(map(str, one)) for one in runs]
-    return ", ".join(spans)
-
-
 def loop_card(lit: int) -> Card:
     """The picture for the head of a lesson."""
-    said, canvas = alt(lit), loop(lit)
+    said, canvas = alt(lit), compact(lit)
 
     def live() -> dict[str, str]:
         return {"text/html": canvas.inline(said)}
@@ -154,16 +122,17 @@ def loop_card(lit: int) -> Card:
 
 def alt(lit: int | None) -> str:
     """What the picture shows, in words."""
-    flow = (
-        "The loop: messages go to the model; if the reply has calls, they run, and their results "
-        "become a message; if not, the run ends."
-    )
     if lit is None:
         hooks = ", ".join(
             f"{hook} ({does}; lessons {used_by(hook)})" for hook, does in HOOKS.items()
         )
-        return f"{flow} Hooks around it: {hooks}."
+        return f"{FLOW} Hooks around it: {hooks}."
     if lit == 1:
-        return f"{flow} Lesson 1 builds it."
+        return f"{FLOW} Lesson 1 builds it."
     adds = ", ".join(f"{hook}: {does}" for hook, does in LESSONS[lit].items())
-    return f"{flow} Lesson {lit} adds, by hook: {adds}."
+    return f"{FLOW} Lesson {lit} adds, by hook: {adds}."
+
+
+def used_by(hook: str) -> str:
+    """The lessons that use a hook, such as ``3, 5, 8``."""
+    return ", ".join(str(number) for number, hooks in LESSONS.items() if hook in hooks)

@@ -14,11 +14,9 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-from learnkit.course import files as course_files
-from learnkit.course.content import load
 from learnkit.course.display.card import inline
 from learnkit.course.display.course_map import as_html
-from learnkit.course.progress import lesson_progress
+from learnkit.course.progress import LessonProgress, lesson_progress
 from learnkit.course.publish import repository
 from learnkit.course.publish.execute import execute
 from learnkit.errors import lab_extra
@@ -40,17 +38,17 @@ _LINKS = (
 
 def build(course: Path, target: Path, lessons: Sequence[str] = ()) -> Iterator[str]:
     """Write the edition."""
-    every = course_files.lessons(course)
-    chosen = [path for path in every if not lessons or path.stem[:3] in lessons]
+    every = lesson_progress(course)
+    chosen = [one for one in every if not lessons or one.file[:3] in lessons]
     target.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(max_workers=2) as pool:
-        for path, body in zip(chosen, pool.map(lesson, chosen), strict=True):
-            place = every.index(path)
-            around = [every[at] if 0 <= at < len(every) else None for at in (place - 1, place + 1)]
-            yield _written(target / f"{path.stem}.html", _page(_title(path), body, *around))
-    yield _written(target / "index.html", _page("learnkit", _index(every)))
-    glossary = (course.parent / "docs" / "glossary.md").read_text("utf-8")
-    yield _written(target / "glossary.html", _page("Glossary", _markdown(glossary)))
+        bodies = pool.map(lesson, [course / one.file for one in chosen])
+        for one, body in zip(chosen, bodies, strict=True):
+            page = _page(_title(one), _contents(body) + body, every, one)
+            yield _written(target / Path(one.file).with_suffix(".html"), page)
+    yield _written(target / "index.html", _page("learnkit", _index(every), every))
+    glossary = _markdown((course.parent / "docs" / "glossary.md").read_text("utf-8"))
+    yield _written(target / "glossary.html", _page("Glossary", glossary, every))
 
 
 def lesson(path: Path) -> str:
@@ -61,38 +59,63 @@ def lesson(path: Path) -> str:
     book = execute(path, {"LEARNKIT_TAPES": "1"})
     exporter = HTMLExporter(template_name="basic", embed_images=False)
     body, _ = exporter.from_notebook_node(book)
-    return _linked(clean(body))  # also what a cell has printed
+    return clean(body)  # also what a cell has printed
 
 
-def _index(every: Sequence[Path]) -> str:
-    lessons = lesson_progress(every[0].parent)
-    rows = "".join(
-        f"<tr><td>{one.number}</td><td><a href='{esc(one.file)}'>{esc(one.lesson.title)}</a><br>"
-        f"{esc(one.lesson.promise)}</td><td>{inline(one.lesson.adds)}</td>"
-        f"<td>{one.lesson.minutes}&nbsp;min</td></tr>"
-        for one in lessons
+def _index(every: Sequence[LessonProgress]) -> str:
+    cards = "".join(
+        f"<li>{_link(one)}<p>{esc(one.lesson.promise)}</p>"
+        f"<p class='lk-adds'>{inline(one.lesson.adds)} · {one.lesson.minutes} min</p></li>"
+        for one in every
     )
     page = Template((_HERE / "edition.html").read_text("utf-8"))
-    wide, narrow = as_html(lessons), as_html(lessons, NARROW)
+    wide, narrow = as_html(every), as_html(every, NARROW)
     address = esc(repository.address())
-    return _linked(page.substitute(address=address, rows=rows, wide=wide, narrow=narrow))
+    return page.substitute(address=address, lessons=cards, wide=wide, narrow=narrow)
 
 
-def _page(title: str, body: str, before: Path | None = None, after: Path | None = None) -> str:
-    def link(path: Path | None, arrow: str) -> str:
-        if path is None:
-            return ""
-        return f'<a href="{path.stem}.html">{arrow.format(esc(_title(path)))}</a>'
-
-    nav = (
-        f"<nav><b><a href='index.html'>learnkit</a></b>{link(before, '← {}')}{link(after, '{} →')}"
-        "<a href='glossary.html'>glossary</a></nav>"
+def _contents(body: str) -> str:
+    """The headings of a lesson as links."""
+    found = re.findall(r'<h2 id="([^"]+)">(.*?)<a class="anchor-link"', body, re.DOTALL)
+    items = "".join(f'<li><a href="#{anchor}">{text}</a></li>' for anchor, text in found)
+    return (
+        '<nav class="lk-contents" aria-label="lesson"><details><summary>In this lesson</summary>'
+        f"<ol>{items}</ol></details></nav>"
     )
-    return frozen.page(title, f"{nav}<main>{body}</main>{nav}", look=_look())
 
 
-def _title(path: Path) -> str:
-    return f"{int(path.stem[1:3])} · {load(path.stem[:3]).title}"
+def _page(
+    title: str,
+    body: str,
+    every: Sequence[LessonProgress],
+    here: LessonProgress | None = None,
+) -> str:
+    numbers = "".join(
+        f"<li><a href='{one.file}' title='{esc(_title(one))}'"
+        f"{' aria-current=page' * (one is here)}>{one.number}</a></li>"
+        for one in every
+    )
+    course = (
+        f"<nav class='lk-course' aria-label='course'><a href='index.html'><b>learnkit</b></a>"
+        f"<ol>{numbers}</ol><a href='glossary.html'>glossary</a></nav>"
+    )
+    around = ""
+    if here:
+        place = every.index(here)
+        before = f"<span>← {_link(every[place - 1])}</span>" if place else "<span></span>"
+        after = f"{_link(every[place + 1])} →" if place + 1 < len(every) else ""
+        around = f"<nav class='lk-around' aria-label='next'>{before}<span>{after}</span></nav>"
+    script = f"<script type='module'>{(_HERE / 'edition.js').read_text('utf-8')}</script>"
+    whole = _linked(f"{course}<main>{body}</main>{around}{script}")
+    return frozen.page(title, whole, look=_look())
+
+
+def _link(one: LessonProgress) -> str:
+    return f"<a href='{esc(one.file)}'>{esc(_title(one))}</a>"
+
+
+def _title(one: LessonProgress) -> str:
+    return f"{one.number} · {one.lesson.title}"
 
 
 @cache
@@ -106,7 +129,7 @@ def _look() -> str:
         kept = [line for line in found.splitlines() if "background" not in line.partition("{")[2]]
         return "\n".join(line for line in kept if line.startswith(".highlight ."))
 
-    dark = f"@media (prefers-color-scheme:dark){{{rules('github-dark')}}}"
+    dark = f"@media screen and (prefers-color-scheme:dark){{{rules('github-dark')}}}"
     return (_HERE / "edition.css").read_text("utf-8") + rules("default") + dark
 
 
@@ -114,7 +137,7 @@ def _markdown(text: str) -> str:
     with lab_extra():
         from nbconvert.filters import markdown2html
 
-    return _linked(str(markdown2html(text)))
+    return str(markdown2html(text))
 
 
 def _linked(html: str) -> str:

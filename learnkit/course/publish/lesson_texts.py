@@ -18,7 +18,7 @@ from learnkit.course.content.question_file import QuestionFile
 from learnkit.course.files import EXAMPLE
 
 #: The table in the README: its two head lines, and its rows.
-_TABLE = re.compile(r"(^\| \| Lesson \|.*\n\|[-|]+\|\n)(?:\|.*\n)*", re.MULTILINE)
+_TABLE = re.compile(r"(^\| Lesson \|.*\n\|[-|]+\|\n)(?:\|.*\n)*", re.MULTILINE)
 #: A link to a lesson by number and title, such as ``[3 · Todo](s03_todo.ipynb)``.
 _LINK = re.compile(r"\[\d+ · [^\]]*\]\((s\d\d)_\w+\.ipynb\)")
 
@@ -43,9 +43,8 @@ class _Shown:
     @property
     def row(self) -> str:
         """Its line in the README's table."""
-        number, texts = int(self.notebook.name[1:3]), self.texts
-        link = f"[{texts.title}](notebooks/{self.notebook.name})"
-        return f"| {number} | {link} | {texts.promise} | {texts.minutes} min |\n"
+        texts, file = self.texts, self.notebook.name
+        return f"| [{self.heading}](notebooks/{file}) | {texts.promise} {texts.minutes} min |\n"
 
 
 def rendered(checkout: Path | None = None) -> Iterator[tuple[Path, str]]:

@@ -1,4 +1,4 @@
-"""The start page: twelve lessons, what each adds, how long it takes, and how far the learner is.
+"""The start page: twelve lessons, what each adds, how far the learner is, and their ``agent.py``.
 
 ``learnkit lab`` writes it as a notebook beside the working copies of the lessons. Its table shows
 the progress of that day, so the page can be read before any cell has run. Running its cell draws
@@ -8,11 +8,14 @@ the table again.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from learnkit.course import files as course_files
+from learnkit.course.agent_file import own
+from learnkit.course.agent_file.source import split
 from learnkit.course.display.card import FRAME, Card, inline
 from learnkit.course.display.course_map import as_html
 from learnkit.course.progress import MARKS, LessonProgress, Progress, lesson_progress
@@ -41,12 +44,12 @@ def contents(*, forget: bool = False, folder: str | Path = "") -> Card:
     here = Path(folder) if folder else Path.cwd()
     originals = course_files.notebooks()
     found = lesson_progress(here, progress) or lesson_progress(originals, progress)
+    head = (
+        f"<p><strong>{esc(summary(found))}</strong> Each column of the picture opens a lesson.</p>"
+    )
 
     def page(*, live: bool) -> str:
-        return (
-            f"<p><strong>{esc(summary(found))}</strong> Each mechanism in the picture leads to its "
-            f"lesson.</p>{as_html(found, live=live)}{table(found)}"
-        )
+        return f"{head}{as_html(found, live=live)}{table(found, here)}"
 
     def opened() -> dict[str, str]:
         return {"text/html": f'<div style="{FRAME}">{page(live=True)}</div>'}
@@ -72,37 +75,55 @@ def summary(found: Sequence[LessonProgress]) -> str:
     return f"{head} {verb} lesson {latest.number}, {latest.lesson.title}."
 
 
-# JupyterLab aligns cells to the right.
-_LEFT = "text-align:left"
-_SHORT = f"{_LEFT};white-space:nowrap"
+#: The first lesson of each phase: its name, and the problem that the phase before leaves open.
+_PHASES = {
+    1: ("basics", "a model can't act"),
+    3: ("planning", "it drifts, and its context fills with detail"),
+    5: ("resources", "the context window is finite"),
+    7: ("persistence", "sessions end, and commands take time"),
+    9: ("cooperation", "one agent does one thing at a time"),
+    11: ("autonomy", "a lead that assigns everything is a bottleneck"),
+}
+_LEFT = ' style="text-align:left"'  # JupyterLab aligns cells to the right
+_HEADS = ("lesson", "what it adds", "time", "exercises", "quiz", "your agent.py")
 
 
-def table(found: Sequence[LessonProgress]) -> str:
-    """Return the lessons as a plain HTML table."""
-    head = "".join(
-        f'<th style="{_LEFT}">{one}</th>'
-        for one in ("", "lesson", "what it adds", "time", "predictions", "exercises", "quiz")
-    )
-    body = "".join(map(_row, found))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+def table(found: Sequence[LessonProgress], folder: Path) -> str:
+    """Return the lessons by phase as a plain HTML table, with what each added to ``agent.py``."""
+    path = folder / own.NAME
+    text = path.read_text("utf-8") if path.is_file() else ""
+    parts = {name[:3]: part for name, part in split(text).items()}
+    total = f", {_lines(text)}" if text else ""
+    rows = [_cells("th", (*_HEADS[:-1], _HEADS[-1] + total))]
+    for one in found:
+        if one.number in _PHASES:
+            name, problem = _PHASES[one.number]
+            phase = f"<strong>{name}</strong>: {problem}"
+            rows.append(f'<td{_LEFT} colspan="{len(_HEADS)}">{phase}</td>')
+        rows.append(_cells("td", _row(one, parts.get(one.file[:3], ""))))
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
 
-def _row(one: LessonProgress) -> str:
+def _lines(text: str) -> str:
+    return count(len(text.strip().splitlines()), "line")
+
+
+def _cells(tag: str, texts: Sequence[str]) -> str:
+    return "".join(f"<{tag}{_LEFT}>{text}</{tag}>" for text in texts)
+
+
+def _row(one: LessonProgress, part: str) -> tuple[str, ...]:
     lesson, quiz = one.lesson, len(one.lesson.quiz)
-    marks = "✓" * one.passed + "○" * (len(lesson.exercises) - one.passed)
-    cells = (
-        f"{MARKS[one.state]} {one.state}",
-        f'<a href="{esc(one.file)}">{one.number} · {esc(lesson.title)}</a>'
-        f"<br>{inline(lesson.promise)}",
+    hooks = dict.fromkeys(re.findall(r'^@hook\("(\w+)"\)', part, re.MULTILINE))
+    return (
+        f'{MARKS[one.state]} <a href="{esc(one.file)}" title="{esc(lesson.promise)}">'
+        f"{one.number} · {esc(lesson.title)}</a>",
         inline(lesson.adds),
-        f"{lesson.minutes} min",
-        f"{one.predicted} of {len(lesson.predictions)}",
-        f"{marks} {one.passed} of {len(lesson.exercises)}",
-        f"{one.right} of {quiz} right" if one.answered else f"{count(quiz, 'question')}",
+        f"{lesson.minutes}\u00a0min",
+        "✓" * one.passed + "○" * (len(lesson.exercises) - one.passed),
+        f"{one.right} of {quiz}" if one.answered else "–",
+        ", ".join([_lines(part), *(f"<code>{hook}</code>" for hook in hooks)]) if part else "–",
     )
-    styles = [_SHORT, _LEFT, _LEFT, *[_SHORT] * 4]
-    pairs = zip(styles, cells, strict=True)
-    return "<tr>" + "".join(f'<td style="{style}">{cell}</td>' for style, cell in pairs) + "</tr>"
 
 
 def notebook(folder: Path) -> str:
