@@ -84,8 +84,8 @@ def _lead(agent: Any) -> Iterator[Any]:
             for id in {*agent.RUNNING} - before:
                 _kill(agent, id)
             _within(PATIENCE, lambda: not {*agent.RUNNING} - before)
-            for id in {*agent.RUNNING} - before:  # nobody waits for it
-                del agent.RUNNING[id]
+            for id in {*agent.RUNNING} - before:  # no thread waits for it
+                agent.RUNNING.pop(id).communicate()
 
 
 def _begun(agent: Any, lead: Any, command: str) -> Thread:
