@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 import runpy
 import signal
@@ -32,12 +34,14 @@ class Model:
         name: what it is called in a sentence.
         model: the name that a request has to ask for.
         prompts: those that it answers; empty if it answers any.
+        is_recorded: whether only the very commands of a recording fit.
     """
 
     source: Source
     name: str
     model: str
     prompts: tuple[str, ...] = ()
+    is_recorded: bool = True
 
     @classmethod
     def of(cls, what: str) -> Model:
@@ -47,6 +51,10 @@ class Model:
         if what.endswith(".py"):
             return cls(Scripted(_script(Path(what))), what, model_setting())
         lesson, _, scenario = what.partition("/")
+        with contextlib.suppress(ModuleNotFoundError):
+            own = importlib.import_module(f"learnkit.course.lessons.{what}.model")
+            name = f"a function of each request, {lesson}'s"
+            return cls(Scripted(own.script), name, model_setting(), own.PROMPTS, False)
         path = course_files.recordings() / f"{lesson}.yaml"
         if not path.exists():
             known = ", ".join(one.stem for one in sorted(course_files.recordings().glob("s*.yaml")))
@@ -109,7 +117,7 @@ def serve(
         words = command if folder else absolute(command)
         folder = folder or workspace_to_keep()
         _say(f"The command works in {folder}, which is kept.")
-        if model.prompts:  # recorded commands print what was recorded
+        if model.prompts and model.is_recorded:  # recorded commands print what was recorded
             lead |= {SWITCH: "1", **REPRODUCIBLE}
         return run(words, folder, lead)
 

@@ -1,0 +1,25 @@
+"""Who answers ``learnkit serve s08``: a function of each request, on a real clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from learnkit.clients.scripted import Reply, say, use
+
+PROMPTS = ("Count the faulty readings in the background; list the stations meanwhile.",)
+_COUNT = "sleep 2; grep -c -e -9999 stations/*.csv"
+
+
+def script(request: dict[str, Any]) -> Reply:
+    """Begin the count, list the stations, and report when the result has come."""
+    messages = request["messages"]
+    if messages[0]["content"] not in PROMPTS:
+        return say(f"I am a function, and know one prompt: {PROMPTS[0]} For another, use --me.")
+    calls = [b["name"] for m in messages for b in m["content"] if "name" in b]
+    if "background_run" not in calls:
+        return use("background_run", command=_COUNT)
+    if "bash" not in calls:
+        return use("bash", command="ls stations")
+    if "<background-results>" in str(messages):
+        return say("One reading is faulty, in cairo.csv. The stations are beijing, cairo and oslo.")
+    return say("The stations are beijing, cairo and oslo. The count is still running.")
