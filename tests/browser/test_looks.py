@@ -230,8 +230,14 @@ def test_an_explorable_is_worked_by_keyboard_alone(open_page: Page) -> None:
     page, host = open_page, open_page.locator("#s04 .learnkit-explorer")
     shown = explorable("s04")
     cause, choice = shown.controls.values()
-    host.get_by_role("button", name=f"{cause.label}: less").focus()
-    names = [f"{cause.label}: less", cause.label, f"{cause.label}: more", *choice.labels]
+    host.get_by_role("slider").focus()
+    names = [
+        cause.label,
+        f"{cause.label}: less",
+        f"{cause.label}: more",
+        *choice.labels,
+        "Assumptions",
+    ]
     assert tabbed(host) == names
     head, button = host.locator(".head"), host.get_by_role("button", name=choice.labels[0])
     button.focus()
