@@ -8,6 +8,7 @@ from importlib import import_module
 from itertools import combinations
 
 import pytest
+from canvases import overloaded
 from explorables import NAMES, all_places, explorable
 
 from learnkit.views.drawing.display import NARROW, WIDE, Shape
@@ -15,7 +16,9 @@ from learnkit.views.drawing.display import NARROW, WIDE, Shape
 #: Pixels of a character, on average, as a browser draws it; and of a line, without its descenders.
 PLAIN, BOLD, HIGH = 6.0, 6.8, 9
 #: Where a block or a file is quoted, as far as there is room.
-QUOTES = {("s01", width) for width in (NARROW, 420, 560, WIDE)} | {("s07", 560)}
+QUOTES = {"s01", "s07"}
+#: Explorables whose titles are still longer than a title may be.
+LONG = {"s03"}
 
 
 def place(shape: Shape) -> tuple[float, float]:
@@ -30,11 +33,13 @@ def place(shape: Shape) -> tuple[float, float]:
 def test_everything_is_whole_inside_and_apart(lesson: str, width: int) -> None:
     shown, heights = explorable(lesson), set()
     for state in all_places(shown):
-        canvas = shown.answer(state, width).canvas
+        answer = shown.answer(state, width)
+        assert not overloaded(answer.finding) or lesson in LONG, answer.finding
+        canvas = answer.canvas
         heights.add(canvas.height)
         for shape in canvas.shapes:
             cut = any("…" in line for line in shape.lines)
-            assert not cut or (lesson, width) in QUOTES, (state, shape.lines)
+            assert not cut or lesson in QUOTES, (state, shape.lines)
             if shape.kind in ("bar", "box"):
                 assert 0 <= shape.x <= shape.x + shape.width <= width, (state, shape)
                 assert shape.y + shape.height <= canvas.height, (state, shape)

@@ -105,7 +105,7 @@ def draw(width: float, order: tuple[str, ...], way: str) -> Answer:
     steps = [moment.step for moment in played.moments]
     if way == LOCKED:  # from before she reads until after she has emptied it
         x, end = (each * steps.index(READ), each * (steps.index(EMPTY) + 1))
-        canvas.bar("gap", _LEFT + x - 3, 0, end - x + 2, 112, "idle", "p")
+        canvas.bar("gap", _LEFT + x - 2, 0, end - x - 2, 112, "idle", "p")
         says = ("locked: who writes here waits", "locked")
         (said, *_) = [text for text in says if text_width(text) <= end - x - 8]
         canvas.text("in gap", _LEFT + (x + end) / 2 - 2, 62, said, "cn", "idle")

@@ -140,7 +140,8 @@ def _task(canvas: Canvas, run: Day, arrival: float, at: At) -> None:
     """The task from when it arrives until somebody takes it, or as a ghost where nobody does."""
     canvas.text("name task", 0, _TASK + 5, "task", "b", "cause", width=_LEFT)
     x, end = at(arrival), at(run.claimed)
-    said = f"waits {run.claimed - arrival:g} s" if run.taker else "✗ nobody takes it"
+    nobody = "✗ nobody takes it" if canvas.width > 420 else "✗ nobody"
+    said = f"waits {run.claimed - arrival:g} s" if run.taker else nobody
     mark, style = ("cause", "") if run.taker else ("failed", "b")
     if run.taker:
         canvas.bar("task", x, _TASK - 4, end - x, 8, "cause", "p")
