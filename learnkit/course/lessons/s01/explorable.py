@@ -117,7 +117,7 @@ def draw(width: float, block: int, way: str) -> Answer:
     """The array with a ghost of the block, and the verdict beside what it is about."""
     canvas = Canvas(width)
     refusal, array = verdict(block, way), changed(block, way)
-    wide = width if width < 640 else width * 0.56
+    wide = width if width < 700 else width * 0.6
     gone = blocks()[block] if block >= 0 else None
     culprit = _culprit(array, refusal)
     y, before = 0.0, 0
@@ -138,9 +138,9 @@ def draw(width: float, block: int, way: str) -> Answer:
     low = y + _ROW + 18  # the same height whatever is removed
     said = f"✗ {refusal.status}: {_ALONE[refusal.rule]}" if refusal else "✓ 200: the model answers"
     mark = "failed" if refusal else "done"
-    x, y = (0.0, low) if width < 640 else (wide + 14, canvas[culprit.name].y + 17)
+    x, y = (0.0, low) if width < 700 else (wide + 14, canvas[culprit.name].y + 17)
     canvas.text("verdict", x, y, said, "b", mark)
-    canvas.height = low + 8 if width < 640 else low - 18
+    canvas.height = low + 8 if width < 700 else low - 18
     assumes = "the offline client's rules, the default model, one tool"
     removed = gone.name if gone and way == REMOVE else ""
     because = _WHY[refusal.rule] if refusal else _MAY_GO.get(removed, "")

@@ -70,7 +70,7 @@ def draw(width: float, seconds: float, other_work: str = "plenty") -> Answer:
     one, other = background(seconds, turns), foreground(seconds, turns)
     canvas.text("legend", 0, 12, "blue: the request that reads the result", "q")
     end = width * one.job[1] / SCALE
-    canvas.edge("end", f"M0 0V{_LOW - 98:g}", "cause", "d", x=end, y=98)
+    canvas.edge("end", f"M0 0V20M0 42V{_LOW - 98:g}", "cause", "d", x=end, y=98)
     _row(canvas, "background", one, 50)
     _row(canvas, "foreground", other, 142)
     for mark in range(0, int(SCALE) + 1, 10):
