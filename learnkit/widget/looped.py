@@ -20,22 +20,23 @@ def looped(explorable: Explorable, seconds: float = 0.9) -> str:
     style, body = [], []
     for place, answer in enumerate(answers):
         frame = Canvas(WIDE)
-        for number, line in enumerate(wrapped(answer.finding, WIDE - 24, "h")):
-            frame.text(f"finding {number}", 12, 22 + 18 * number, line, "h")
-        frame.text("because", 12, 60, answer.because, "q")
-        frame.bar("track", 24, height + 18, WIDE - 48, 4, "cause", "p")
-        x = 24 + (WIDE - 48) * place / places[-1]
+        frame.text("finding", 0, 16, answer.finding, "h")
+        for number, line in enumerate(wrapped(answer.because, WIDE)):
+            frame.text(f"because {number}", 0, 36 + 16 * number, line, "q")
+        first, _, last, _ = answer.axis or (8, 0, WIDE - 8, 0)
+        frame.bar("track", first, height + 18, last - first, 4, "cause", "p")
+        x = first + (last - first) * place / places[-1]
         frame.dot("handle", x, height + 20, 9, "cause")
         label = f"{cause.label or name.replace('_', ' ')}: {cause.labels[place]}"
-        frame.text("said", 24, height + 50, label, "b", "cause")
+        frame.text("said", 0, height + 50, label, "b", "cause")
         marks |= {shape.mark for shape in (*frame.shapes, *answer.canvas.shapes)}
         inside = _drawn(frame) + f'<g transform="translate(0 {_TOP})">{_drawn(answer.canvas)}</g>'
-        body.append(f'<g class="f f{place}">{inside}</g>')
+        body.append(f'<g class="shot f{place}">{inside}</g>')
         style.append(_shown(place, order))
     turn = f"{seconds * len(order):g}s step-end infinite"
-    still = f".f{{animation:none!important}}.f{cause.start}{{visibility:visible}}"
+    still = f".shot{{animation:none!important}}.f{cause.start}{{visibility:visible}}"
     rules = (
-        f".f{{visibility:hidden;animation:{turn}}}{''.join(style)}"
+        f".shot{{visibility:hidden;animation:{turn}}}{''.join(style)}"
         f"@media(prefers-reduced-motion:reduce){{{still}}}"
     )
     return document(WIDE, height + _SLIDER, marks, "".join(body), rules, margin=8)

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import learnkit as lk
 from learnkit.course.lessons.s06.explorable import explorable
-from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.display import RULES, Canvas
 from learnkit.widget.looped import looped
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +42,11 @@ def test_who_asks_for_less_motion_sees_the_state_that_it_starts_with() -> None:
     one = explorable()
     ((_, cause), *_) = one.controls.items()
     still = looped(one).partition("prefers-reduced-motion:reduce){")[2]
-    assert still.startswith(".f{animation:none!important}")
+    assert still.startswith(".shot{animation:none!important}")
+    looks = {
+        name for kind in re.findall(r"class=\"(shot[^\"]*)\"", looped(one)) for name in kind.split()
+    }
+    assert not looks & set(re.findall(r"\.(\w+)[ {]", RULES)), "a shape's look is no state's name"
     assert f".f{cause.start}{{visibility:visible}}" in still
     ways = lk.pick(["alone", "together"], "together")
 
