@@ -57,20 +57,8 @@ def blocks() -> tuple[Block, ...]:
     (first, latest, reading), (second, mail, written) = _CALLS
     text: list[tuple[int, str, str, str, dict[str, Any]]] = [
         (0, "user", "the prompt", "user", _text("If it is above 30 °C in Beijing, mail me.")),
-        (
-            1,
-            "assistant",
-            "the thinking",
-            "system",
-            _thinking("First the reading."),
-        ),
-        (
-            1,
-            "assistant",
-            "the text before the call",
-            "assistant",
-            _text("I'll check the latest reading first."),
-        ),
+        (1, "assistant", "the thinking", "system", _thinking("First the reading.")),
+        (1, "assistant", "the text before the call", "assistant", _text("I'll look at it first.")),
         (1, "assistant", f"the call {first[-4:]}", "call", _call(first, latest)),
         (2, "user", f"the result of {first[-4:]}", "result", _result(first, reading)),
         (3, "assistant", f"the call {second[-4:]}", "call", _call(second, mail)),

@@ -89,22 +89,16 @@ def draw(width: float, moment: int) -> Answer:
         canvas.text(f"reads {way}", width, y, says, "be", mark)
         end = at(size) if found(left.file) else at(moment)
         _file(canvas, f"file {way}", y + 10, (at(0), end, at(size)), mark, "task_1.json")
-        if way == ATOMIC and left.part is not None:
-            ends = at(0), at(moment), at(size)
-            _file(canvas, "part", y + 40, ends, "pending", "the file beside it")
-        elif way == ATOMIC:  # it isn't there yet, or has taken the other's name
-            _file(canvas, "part", y + 40, (at(0), at(0), at(size)), "pending", "")
-        else:
-            quote = f"task_1.json: {_tail(left.file)}"
-            canvas.text("tail", 0, y + 52, quote, "mq", width=width)
-    for key, spot, said, style in (
-        ("before", first, "before", ""), ("begin", at(0), "", ""), ("end", at(size), "", ""),
-        ("bytes", width / 2, f"{size} bytes are written", "c"), ("after", last, "renamed", "e"),
-    ):  # fmt: skip
-        if said:
-            canvas.text(f"say {key}", spot, _LOW + 18, said, f"q{style}")
-        else:
-            canvas.edge(f"tick {key}", "M0 0V6", x=spot, y=_LOW)
+        if way == NAIVE:
+            canvas.text("tail", 0, y + 52, f"task_1.json: {_tail(left.file)}", "mq", width=width)
+            continue
+        # Without a part it isn't there yet, or has taken the other's name.
+        end, name = (at(0), "") if left.part is None else (at(moment), "the file beside it")
+        _file(canvas, "part", y + 40, (at(0), end, at(size)), "pending", name)
+    canvas.edge("ticks", f"M{at(0):g} 0v6M{at(size):g} 0v6", y=_LOW)
+    canvas.text("say before", first, _LOW + 18, "before", "q")
+    canvas.text("say bytes", width / 2, _LOW + 18, f"{size} bytes are written", "qc")
+    canvas.text("say after", last, _LOW + 18, "renamed", "qe")
     canvas.height = _LOW + 24
     assumes = (
         f"one file of {size} bytes, written from its beginning in steps of {STEP}; a rename is one "

@@ -114,21 +114,13 @@ def _way(
         whom = f"for {plan.name}" if way == WITH else "for whom?"
         lines = [f"“{plan.answer}”", whom]
         canvas.box(f"answer {way} {plan.id}", right, low - 8, _PILL, 42, "user", lines)
-    wrong = [PLANS[n] for n in _wrong(got)]
-    low = y + _TOP + _ROW * len(PLANS) + 6
-    if wrong:
-        canvas.text(f"end {way}", x, low, f"✗ {_done(wrong)}", "b", "failed", width=wide)
-    else:
-        own = all(plan == meant for plan, meant in got.items())
-        said = "✓ Each gets its own answer." if own else "✓ Each gets the right word."
-        canvas.text(f"end {way}", x, low, said, "b", "done", width=wide)
-
-
-def _done(wrong: list[Plan]) -> str:
-    """What the wrong answers lead to."""
-    kept = listed([plan.name for plan in wrong if plan.approved])
-    (done,) = (plan for plan in wrong if not plan.approved)
-    return f"{done.name} {done.does}; {kept} may not."
+    said, mark = "✓ Each gets its own answer.", "done"
+    if wrong := _wrong(got):
+        (done,) = (PLANS[n] for n in wrong if not PLANS[n].approved)
+        said, mark = f"✗ {done.name} {done.does}.", "failed"
+    elif any(plan != meant for plan, meant in got.items()):
+        said = "✓ Each gets the right word."
+    canvas.text(f"end {way}", x, y + _TOP + _ROW * len(PLANS) + 6, said, "b", mark, width=wide)
 
 
 def _wrong(got: dict[int, int]) -> list[int]:

@@ -127,7 +127,7 @@ def draw(width: float, place: int) -> Answer:
     )
     first = _HEAD + _ROW / 2
     axis = _BOB + 28, first, _BOB + 28, first + _ROW * (len(FILE) - 1)
-    return Answer(_finding(place, *ends.values()), canvas, assumes, _because(place), axis)
+    return Answer(_finding(place, with_worktrees(place)), canvas, assumes, _because(place), axis)
 
 
 def _start(canvas: Canvas, place: int) -> None:
@@ -171,12 +171,11 @@ def _lost(number: int, end: End) -> str:
     return {OVERWRITTEN: "alice", REFUSED: "bob"}.get(end.state, "")
 
 
-def _finding(place: int, whole: End, typed: End, merged: End) -> str:
+def _finding(place: int, merged: End) -> str:
     away = abs(place - ALICE)
     side = "below" if place > ALICE else "above"
     where = f"Bob {count(away, 'line')} {side} Alice" if away else "Bob on Alice's own line"
     git = {BOTH: "git merges both", CONFLICT: "git reports a conflict"}[merged.state]
-    assert whole.state == OVERWRITTEN
     return f"{where}: {git}, {WHOLE} loses her edit."
 
 
