@@ -23,7 +23,7 @@ from learnkit.course.progress import lesson_progress
 from learnkit.views import View
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import NARROW, RULES, WIDE
+from learnkit.views.drawing.display import NARROW, RULES, WIDE, WIDEST
 from learnkit.widget import frozen
 
 DIAGRAMS = [kind for kind in VIEWS if issubclass(kind, Diagram)]  # documents flow
@@ -41,7 +41,8 @@ CUT = """() => {
   }
   return found;
 }"""
-#: Which texts of a diagram leave it, or lie upon another, in words; measured by the browser.
+#: Which texts of a diagram leave it, lie upon another, or have something drawn over them, in words;
+#: measured by the browser.
 CLASHES = """([frames, sheet]) => {
   const style = document.body.appendChild(document.createElement("style"));
   style.textContent = sheet;
@@ -67,6 +68,30 @@ CLASHES = """([frames, sheet]) => {
         if (wide > 2 && high > 4) found.add(`${name}: ${text} upon ${word}`);
       }
     });
+    const within = ({ x, y }, box) =>
+      x > box.left + 2 && x < box.right - 2 && y > box.top + 4 && y < box.bottom - 4;
+    for (const path of diagram.svg.querySelectorAll(".edge path")) {
+      const matrix = path.getScreenCTM();
+      const under = texts.filter(
+        ([, , shape]) => shape.compareDocumentPosition(path) & Node.DOCUMENT_POSITION_FOLLOWING,
+      );
+      const spots = Array.from({ length: path.getTotalLength() / 3 }, (_, n) =>
+        path.getPointAtLength(3 * n).matrixTransform(matrix),
+      );
+      for (const [text, box] of under) {
+        if (spots.some((spot) => within(spot, box))) found.add(`${name}: a line over ${text}`);
+      }
+    }
+    for (const rect of diagram.svg.querySelectorAll(".bar rect, .box rect")) {
+      const its = rect.getBoundingClientRect();
+      for (const [text, box, shape] of texts) {
+        if (shape === rect.parentNode || !its.width || !its.height) continue;
+        const over = shape.compareDocumentPosition(rect) & Node.DOCUMENT_POSITION_FOLLOWING;
+        const wide = Math.min(box.right, its.right) - Math.max(box.left, its.left);
+        const high = Math.min(box.bottom - 3, its.bottom) - Math.max(box.top + 3, its.top);
+        if (over && wide > 2 && high > 1) found.add(`${name}: a bar over ${text}`);
+      }
+    }
   }
   diagram.svg.remove();
   style.remove();
@@ -146,7 +171,7 @@ def clashes(page: Page, frames: list[tuple[str, dict[str, str]]]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("width", [NARROW, 600, WIDE, WIDEST])
 @pytest.mark.parametrize("name", NAMES)
 def test_texts_of_explorables_are_whole_and_apart(blank: Page, name: str, width: int) -> None:
     shown = explorable(name)
@@ -156,7 +181,11 @@ def test_texts_of_explorables_are_whole_and_apart(blank: Page, name: str, width:
     assert clashes(blank, frames) == []
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
+#: Views in which something still lies over a text, and the width; one that is done leaves the list.
+CROSSED = {("Tokens", NARROW), ("Worktrees", WIDEST)}
+
+
+@pytest.mark.parametrize("width", [NARROW, WIDE, WIDEST])
 @pytest.mark.parametrize("kind", DIAGRAMS, ids=lambda kind: str(kind.__name__))
 def test_texts_of_diagrams_are_whole_and_apart(
     blank: Page, kind: type[View[Any]], width: int
@@ -166,7 +195,8 @@ def test_texts_of_diagrams_are_whole_and_apart(
         view = kind(log_of(day))
         for k in range(len(view.events) + 1):
             frames.append((f"event {k}", view.frame(view.at(k), width)))
-    assert clashes(blank, frames) == []
+    found = clashes(blank, frames)
+    assert bool(found) == ((kind.__name__, width) in CROSSED), found
 
 
 def test_texts_of_the_loop_are_whole_and_apart(blank: Page) -> None:
@@ -239,11 +269,17 @@ def test_a_player_is_worked_by_keyboard_alone(open_page: Page, key: str) -> None
 
 
 def test_an_explorable_is_worked_by_keyboard_alone(open_page: Page) -> None:
-    page, host = open_page, open_page.locator("#s04 .learnkit-explorer")
-    shown = explorable("s04")
+    page, host = open_page, open_page.locator("#s09 .learnkit-explorer")
+    shown = explorable("s09")
     cause, choice = shown.controls.values()
-    host.get_by_role("button", name=f"{cause.label}: less").focus()
-    names = [f"{cause.label}: less", cause.label, f"{cause.label}: more", *choice.labels]
+    host.get_by_role("slider").focus()
+    names = [
+        cause.label,
+        f"{cause.label}: less",
+        f"{cause.label}: more",
+        *choice.labels,
+        "Assumptions",
+    ]
     assert tabbed(host) == names
     head, button = host.locator(".head"), host.get_by_role("button", name=choice.labels[0])
     button.focus()

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from canvases import crowded
 from mechanism_classes import HOMES, hooks_of, within
 from project import ROOT
 
@@ -47,7 +46,6 @@ def test_a_dot_is_where_a_lessons_mechanisms_define_a_hook() -> None:
 
 @pytest.mark.parametrize("canvas", [*(c for c, _ in MAPS.values()), *map(compact, LESSONS)])
 def test_nothing_is_cut_and_the_loop_is_read_from_top_to_bottom(canvas: Canvas) -> None:
-    assert crowded(canvas) == []
     assert not any("…" in line for one in canvas.shapes for line in one.lines)
     named = {one.key.partition(" ")[2]: one.y for one in canvas.shapes if "m" in one.style}
     assert list(named) == list(HOOKS) == [one for one in ORDER if one in HOOKS]
