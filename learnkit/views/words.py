@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from learnkit.events.log import Event
 from learnkit.events.sentences import ended, filled
+from learnkit.events.text import one_line
 from learnkit.events.vocabulary import declaration, read
+
+#: Columns of the longest title, and of the longest line below one.
+TITLE, BELOW = 80, 240
+
+
+def titled(title: str, *below: str) -> str:
+    """A finding: a title that is read at a glance, and on a line below it what it leaves out."""
+    more = one_line(" ".join(filter(None, below)), BELOW)
+    return "\n".join(filter(None, [ended(one_line(title, TITLE)), more]))
 
 
 def describe(event: Event) -> str:

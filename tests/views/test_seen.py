@@ -97,7 +97,7 @@ SEEN: list[tuple[str, int | None, str, Callable[[Canvas], bool]]] = [
         "Protocol",
         None,
         "a refused request has an arrow back, and one without an answer has none",
-        lambda c: c["arrow answers r1"].path.startswith("M0 0H-") and "arrow answers r2" not in c,
+        lambda c: c["arrow answers r1"].path.startswith("M0 0V-") and "arrow answers r2" not in c,
     ),
     (
         "Schedule",
@@ -301,7 +301,7 @@ FINDINGS: list[tuple[str, list[Step], str]] = [
                 request("r3", "plan", "expired", sender="alice", to="lead", note="gone"),
             ),
         ],
-        "lead asks for changes to plan r2, then plan r3 expires (“gone”).",
+        "lead asks for changes to a plan, then the next one expires.\n“gone”",
     ),
     (
         "Traffic",
