@@ -133,7 +133,11 @@ def test_what_has_no_room_beside_its_arrow_stands_below() -> None:
     log = team()
     step(log, "opened", "r1")
     step(log, "answered", "r1", state="rejected", note=WHY)
-    for width, below in ((WIDE, False), (500, False), (NARROW, True)):
+    for log, width, below in (
+        (log, WIDE, False),
+        (log, NARROW, False),
+        (refused_then_agreed(), NARROW, True),
+    ):
         canvas = drawn(log, width=width)
         assert crowded(canvas) == []
         first = canvas["said b0 r1" if below else "said asks 0 r1"]
