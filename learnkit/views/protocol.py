@@ -193,7 +193,7 @@ def _colour(state: State, name: str) -> str:
 
 def _written(canvas: Canvas, number: int, one: RequestCard, state: State, y: float) -> float:
     """A request in words, below the clock; returns where it ends, in pixels from the top."""
-    head = f"{number}  {one.question}"
+    head = f"{number}: {one.question}"
     for style, mark, lines in (
         ("b", _colour(state, one.request.sender), wrapped(head, canvas.width - 20, "b")),
         ("", one.mark.key, wrapped(" ".join(one.answer), canvas.width - 22, most=4)),

@@ -133,15 +133,15 @@ def test_what_has_no_room_beside_its_arrow_stands_below() -> None:
     log = team()
     step(log, "opened", "r1")
     step(log, "answered", "r1", state="rejected", note=WHY)
-    for log, width, below in (
+    for events, width, below in (
         (log, WIDE, False),
         (log, NARROW, False),
         (refused_then_agreed(), NARROW, True),
     ):
-        canvas = drawn(log, width=width)
+        canvas = drawn(events, width=width)
         assert crowded(canvas) == []
         first = canvas["said b0 r1" if below else "said asks 0 r1"]
-        assert first.lines[0].removeprefix("1  ") == "shut down?"
+        assert first.lines[0].removeprefix("1: ") == "shut down?"
         assert (first.y > canvas["tick end"].y) == below
         assert f"“{WHY}”" in words(canvas)
 
