@@ -20,7 +20,7 @@ from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, text_width, wrapped
 from learnkit.views.drawing.time_axis import Axis, duration
 from learnkit.views.people import People
-from learnkit.views.words import titled
+from learnkit.views.words import below, title
 
 #: State -> its mark. Every request starts in the first one.
 STATES: dict[str, theme.Mark] = {
@@ -107,36 +107,34 @@ class Protocol(Diagram[State]):
         every = list(state.requests.values())
         if not every:
             return "Nobody has asked for anything yet."
-        standing = [one.request.state for one in every]
-        extra = f"{count(len(state.refused), 'answer')} did not count." if state.refused else ""
         if len(every) > 3:
-            waits = standing.count("pending")
-            less = f"{waits} of {count(len(every), 'request')} still wait for an answer"
-            each = [f"{standing.count(s)} {_word(s)}" for s in STATES if s in standing]
-            title = less if waits else f"All {len(every)} requests are answered or expired"
-            return titled(f"{title}.", f"{listed(each)}.".capitalize(), extra)
-        parts: list[tuple[str, str]] = []
-        for number, one in enumerate(every):
-            what = one.request.kind
-            thing = "the next one" if number and every[number - 1].request.kind == what else ""
+            waits = sum(one.request.state == "pending" for one in every)
+            some = f"{waits} of {count(len(every), 'request')} still wait for an answer."
+            return some if waits else f"All {len(every)} requests are answered or expired."
+        parts: list[str] = []
+        before: tuple[str, str] = "", ""
+        for one in every:
+            who, what = one.request.to if one.back else "", one.request.kind
+            thing = "the next one" if before[1] == what else f"a {what}"
             if one.back:
-                parts.append(
-                    (one.request.to, f"{_VERBS[one.request.state]} {thing or 'a ' + what}")
-                )
+                does = f"{_VERBS[one.request.state]} {thing}"
+                parts.append(does if who == before[0] else f"{who} {does}")
             else:
                 does = (
                     "expires" if one.request.state == "expired" else f"waits for {one.request.to}"
                 )
-                parts.append(("", f"{thing or 'a ' + what} {does}"))
-        said = [
-            text if place and who == parts[place - 1][0] else f"{who} {text}".strip()
-            for place, (who, text) in enumerate(parts)
-        ]
-        notes = [quoted(one.request.note, 100) for one in every if one.request.note.strip()]
-        title = ", then ".join(said)
-        return titled(
-            f"{title[:1].upper()}{title[1:]}." if not parts[0][0] else f"{title}.", *notes, extra
-        )
+                parts.append(f"{thing} {does}")
+            before = who, what
+        return title(f"{', then '.join(parts).removeprefix('a ')}.")
+
+    def because(self, state: State) -> str:
+        every = [one.request for one in state.requests.values()]
+        standing = [one.state for one in every]
+        each = listed([f"{standing.count(s)} {_word(s)}" for s in STATES if s in standing])
+        notes = [quoted(one.note, 100) for one in every if one.note.strip()]
+        said = [f"{each}."] if len(every) > 3 else notes
+        bad = f"{count(len(state.refused), 'answer')} did not count." if state.refused else ""
+        return below(*said, bad)
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)

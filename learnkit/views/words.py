@@ -11,10 +11,14 @@ from learnkit.events.vocabulary import declaration, read
 TITLE, BELOW = 80, 240
 
 
-def titled(title: str, *below: str) -> str:
-    """A finding: a title that is read at a glance, and on a line below it what it leaves out."""
-    more = one_line(" ".join(filter(None, below)), BELOW)
-    return "\n".join(filter(None, [ended(one_line(title, TITLE)), more]))
+def title(text: str) -> str:
+    """A finding that is read at a glance, however long the names in it are."""
+    return ended(one_line(text, TITLE))
+
+
+def below(*parts: str) -> str:
+    """The line below a title: what else is worth saying, without what is empty."""
+    return one_line(" ".join(filter(None, parts)), BELOW)
 
 
 def describe(event: Event) -> str:

@@ -227,10 +227,7 @@ class Stage {
       shape.toggleAttribute("data-changed", k > 0 && tells && changed.has(`@/${key}`));
     }
     const head = (k === this.tape.last && this.tape.finding) || steps[k].head;
-    if (this.told !== head) {
-      const [title, ...more] = (this.told = head).split("\n");
-      this.head.replaceChildren(title, ...more.flatMap((line) => [" ", make("small", {}, line)]));
-    }
+    if (this.head.textContent !== head) this.head.textContent = head;
     this.say();
   }
 

@@ -58,7 +58,7 @@ class Open:
         """The header sentences of the views that a cell has in the repository."""
         code = [cell for cell in self.committed.cells if cell.cell_type == "code"]
         html = [str(one.get("data", {}).get("text/html", "")) for one in code[number].outputs]
-        found = [re.match(r"<p><strong>(.*?)</strong>(?:<br>.*?)?</p><img", one) for one in html]
+        found = [re.match(r"<p><strong>(.*?)</strong></p><img", one) for one in html]
         return [unescape(one[1]) for one in found if one]
 
     def select(self, number: int, source: str | None) -> None:
@@ -139,7 +139,7 @@ def heads_of(player: Locator, wanted: str) -> None:
     """
     head = player.locator("[aria-live]").first
     for _ in range(20):
-        if head.inner_text().split("\n")[0] == wanted:
+        if head.inner_text() == wanted:
             return
         player.page.wait_for_timeout(100)
     assert beginning(head.inner_text()) == beginning(wanted), head.inner_text()

@@ -63,7 +63,9 @@ def drawn(log: lk.EventLog, k: int | None = None, width: float = WIDE) -> Canvas
 
 
 def finding(log: lk.EventLog) -> str:
-    return Protocol(log).finding(Protocol(log).at())
+    """The title, and the line below it."""
+    state = Protocol(log).at()
+    return f"{Protocol(log).finding(state)}\n{Protocol(log).because(state)}".strip()
 
 
 def reach(edge: Shape) -> tuple[float, float]:

@@ -301,7 +301,7 @@ FINDINGS: list[tuple[str, list[Step], str]] = [
                 request("r3", "plan", "expired", sender="alice", to="lead", note="gone"),
             ),
         ],
-        "lead asks for changes to a plan, then the next one expires.\n“gone”",
+        "lead asks for changes to a plan, then the next one expires.",
     ),
     (
         "Traffic",

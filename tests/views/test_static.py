@@ -18,20 +18,7 @@ from learnkit.views.drawing import display, static
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import NARROW, WIDE
 
-PLAIN = {
-    "br",
-    "p",
-    "strong",
-    "img",
-    "details",
-    "summary",
-    "table",
-    "thead",
-    "tbody",
-    "tr",
-    "th",
-    "td",
-}
+PLAIN = {"p", "strong", "img", "details", "summary", "table", "thead", "tbody", "tr", "th", "td"}
 HOSTILE = (
     '"><script>alert(1)</script><img src=x onerror=alert(1)> ]]> </svg> \u202e\u2066abc '
     "\x00\x1b[31m \ud800 " + "W" * 5000

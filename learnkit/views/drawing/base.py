@@ -120,7 +120,7 @@ class View(ABC, Generic[S]):
 
     @abstractmethod
     def finding(self, state: S) -> str:
-        """What the whole picture shows: a short title, and below it, on a line, what it leaves out.
+        """What the whole picture shows, as one sentence.
 
         Args:
             state: any state of this view.
@@ -168,7 +168,7 @@ class View(ABC, Generic[S]):
         Args:
             state: any state of this view.
         """
-        return " ".join(f"{self.name}: {self.finding(state)}".split("\n"))
+        return f"{self.name}: {self.finding(state)}"
 
     def wants(self, event: Event) -> bool:
         """Tell whether an event belongs to the lane that is shown.

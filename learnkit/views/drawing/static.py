@@ -46,10 +46,9 @@ def _cell(one: object) -> str:
 
 
 def form(head: str, image: str, facts: str) -> str:
-    """Title, the line below it, the picture, and the same facts as tables under a fold."""
-    title, _, more = head.partition("\n")
+    """Header sentence, picture, and the same facts as tables under a fold."""
     return (
-        f"<p><strong>{esc(title)}</strong>{f'<br>{esc(more)}' if more else ''}</p>{image}"
+        f"<p><strong>{esc(head)}</strong></p>{image}"
         f"<details><summary>the same as a table</summary>{facts}</details>"
     )
 
