@@ -79,7 +79,7 @@ SEEN: list[tuple[str, int | None, str, Callable[[Canvas], bool]]] = [
         None,
         "the call that runs is written out, and the tool that does not exist comes last",
         lambda c: (
-            c["block 0"].lines[-1] == "sleep 9" and c["row 4"].lines[0].startswith("send_mail")
+            c["block 0"].lines[-1] == "sleep 9" and c["row 4"].lines[0] == "no tool send_mail"
         ),
     ),
     (
