@@ -10,12 +10,13 @@ class Explorer {
     this.host = host;
     this.controls = model.get("controls");
     this.places = { ...model.get("start").places };
-    this.width = model.get("start").width;
+    this.room = model.get("start").width; // what the picture is asked for
     this.diagram = new Diagram();
     this.build(host.attachShadow({ mode: "open" }));
     this.life = new AbortController();
     ownKeys(this.frame, this.life.signal);
     this.unshade = followShade(host, this.frame, this.life.signal);
+    this.grab(this.life.signal);
     this.sized = new ResizeObserver(() => this.fit());
     this.sized.observe(host);
     this.hear = (message) => this.answer(message);
@@ -29,16 +30,21 @@ class Explorer {
     this.because = make("p", { class: "note" });
     this.picture = make("div", { class: "picture explored" }, this.diagram.svg);
     this.assumes = make("p", { class: "note" });
-    const rows = this.controls.map((control) =>
-      control.kind === "drag" ? this.slider(control) : this.choice(control),
-    );
-    const parts = [this.head, this.because, this.picture, ...rows, this.assumes];
+    const [cause, ...choices] = this.controls;
+    const steps = this.slider(cause);
+    const parts = [
+      this.head,
+      this.because,
+      this.picture,
+      make("div", { class: "along" }, this.range),
+      make("div", { class: "cause" }, steps, ...choices.map((one) => this.choice(one))),
+      make("details", {}, make("summary", { class: "note" }, "Assumptions"), this.assumes),
+    ];
     this.frame = make("section", { class: "frame", "aria-label": "explorable" }, ...parts);
     root.append(make("style", {}, this.model.get("css")), this.frame);
   }
 
-  slider(control) {
-    const { name, label, labels, edges } = control;
+  slider({ name, label, labels }) {
     const last = labels.length - 1;
     const range = make("input", { type: "range", min: 0, max: last, "aria-label": label });
     this.range = range;
@@ -50,27 +56,39 @@ class Explorer {
       range.setAttribute("aria-valuetext", `${labels[place]}. ${this.head.textContent}`);
     };
     const go = (place) => this.move(name, Math.max(0, Math.min(place, last)));
+    this.slide = (share) => go(Math.round(share * last));
     range.oninput = () => go(Number(range.value));
     const step = (text, says, by) => {
       const button = make("button", { type: "button", "aria-label": says, title: says }, text);
       button.onclick = () => go(this.places[name] + by);
       return button;
     };
-    // Below an axis of the picture: the middle of the thumb is 8 pixels from the end of the slider.
-    if (edges) range.style.margin = `0 ${edges[1] - 8}px 0 ${edges[0] - 8}px`;
-    return make(
-      "div",
-      { class: edges ? "cause along" : "cause" },
-      make("span", {}, label),
-      step("−", `${label}: less`, -1),
-      range,
-      step("+", `${label}: more`, 1),
-      this.value,
-    );
+    const buttons = [step("−", `${label}: less`, -1), step("+", `${label}: more`, 1)];
+    return make("div", {}, make("span", {}, label), this.value, ...buttons);
+  }
+
+  /** Let the pointer drag what the picture shows of the cause: along the axis, as on the slider. */
+  grab(signal) {
+    const { svg } = this.diagram;
+    const follow = (event) => {
+      const { left, top, width } = svg.getBoundingClientRect();
+      const scale = this.width / width;
+      const [x, y, u, v] = this.axis;
+      const along = (scale * (event.clientX - left) - x) * (u - x) + (scale * (event.clientY - top) - y) * (v - y);
+      this.slide(along / ((u - x) ** 2 + (v - y) ** 2));
+    };
+    svg.addEventListener("pointerdown", (event) => {
+      if (!this.axis || event.button) return;
+      event.preventDefault(); // no text is marked
+      this.range.focus({ preventScroll: true });
+      svg.setPointerCapture(event.pointerId);
+      follow(event);
+    }, { signal });
+    svg.addEventListener("pointermove", (event) => svg.hasPointerCapture(event.pointerId) && follow(event), { signal });
   }
 
   choice({ name, label, labels }) {
-    const group = make("div", { class: "cause", role: "group", "aria-label": label });
+    const group = make("div", { role: "group", "aria-label": label });
     group.append(make("span", {}, label));
     const buttons = labels.map((text, place) => {
       const button = make("button", { type: "button" }, text);
@@ -93,7 +111,7 @@ class Explorer {
   ask() {
     if (this.waiting) return void (this.moved = true);
     this.waiting = true;
-    const message = { places: this.places, width: this.width };
+    const message = { places: this.places, width: this.room };
     tell(this.model, message).catch(() => {
       this.waiting = false;
       this.head.textContent = "The kernel behind this picture is gone; run its cell again.";
@@ -110,16 +128,20 @@ class Explorer {
     this.ask();
   }
 
-  paint({ frame, finding, because, assumes }) {
+  paint({ frame, finding, because, assumes, axis, width }) {
     this.diagram.paint(frame);
-    this.frame.style.setProperty("--wide", `${this.diagram.svg.width.baseVal.value}px`);
+    this.width = width;
+    this.frame.style.setProperty("--wide", `${width}px`);
+    this.axis = axis;
+    this.picture.classList.toggle("grab", Boolean(axis));
+    const [x, y, u, v] = axis ?? [8, 0, width - 8, 0];
+    const ends = y === v ? [x, width - u] : [8, 8]; // an upright axis has no slider below it
+    const [left, right] = ends.map((end) => `calc(${(100 * end) / width}% - 8px)`);
+    this.range.style.margin = `0 ${right} 0 ${left}`;
     this.diagram.svg.setAttribute("aria-label", finding);
     this.head.textContent = finding;
     this.because.textContent = because;
-    this.assumes.textContent = `Assumes: ${assumes}`;
-    const tall = Math.max(this.tall ?? 0, this.diagram.svg.height.baseVal.value);
-    this.tall = tall;
-    this.picture.style.minHeight = `${tall + 24}px`;
+    this.assumes.textContent = assumes;
     this.say();
   }
 
@@ -129,10 +151,9 @@ class Explorer {
   }
 
   fit() {
-    const width = roomFor(this.picture);
-    if (!width || width === this.width) return;
-    this.width = width;
-    this.tall = 0;
+    const width = roomFor(this.host, this.frame, this.picture);
+    if (!width || width === this.room) return;
+    this.room = width;
     this.ask();
   }
 

@@ -8,11 +8,12 @@ answers to all values, and a page without scripts shows three of them side by si
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from learnkit.errors import UsageError
 from learnkit.runtime.notebook import has_tapes, is_live
+from learnkit.views.drawing import static
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas
 from learnkit.views.drawing.text import esc
 from learnkit.widget.pump import diff
@@ -26,20 +27,29 @@ class Answer:
     """What an explorable shows for some values.
 
     Attributes:
-        finding: what the picture shows, as one sentence: its title.
+        finding: its title: what it shows, in at most 80 characters and two numbers.
         canvas: the picture.
-        assumes: every other number that it rests on, in one line.
+        assumes: every other number that it rests on; it is folded.
         because: why it is so, in a sentence below the title; empty for none.
+        axis: where the picture shows the first value of what is dragged, and where the last one, as
+            ``x, y, x, y`` in pixels; None where it shows no such axis. The slider lies along it,
+            and the picture itself can be dragged.
     """
 
     finding: str
     canvas: Canvas
     assumes: str
     because: str = ""
+    axis: tuple[float, float, float, float] | None = None
 
-    def said(self) -> dict[str, str]:
-        """Its texts, by name."""
-        return {"finding": self.finding, "because": self.because, "assumes": self.assumes}
+    def said(self) -> dict[str, Any]:
+        """Everything but the picture, by name."""
+        return {
+            "finding": self.finding,
+            "because": self.because,
+            "assumes": self.assumes,
+            "axis": self.axis and list(self.axis),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +62,6 @@ class Control:
         labels: how each value is written.
         start: number of the value that is shown first.
         label: what it is, such as ``files to read``.
-        edges: pixels from the picture's left edge to where it shows the first value, and from its
-            right edge to where it shows the last one; None for a picture without such an axis.
     """
 
     kind: str
@@ -61,7 +69,6 @@ class Control:
     labels: tuple[str, ...]
     start: int
     label: str
-    edges: tuple[float, float] | None = None
 
 
 def drag(
@@ -71,7 +78,6 @@ def drag(
     *,
     unit: str = "",
     said: Callable[[Any], str] | None = None,
-    edges: tuple[float, float] | None = None,
 ) -> Control:
     """A cause to drag, for :func:`explore`.
 
@@ -81,8 +87,6 @@ def drag(
         label: what it is, such as ``files to read``; by default the name of the parameter.
         unit: written behind a number, such as ``tokens``.
         said: writes a value, where a number and a unit do not say it.
-        edges: where the picture has an axis with the same values: pixels from its left edge to the
-            first one, and from its right edge to the last one. The slider's thumb follows the axis.
 
     Returns:
         The control, to be given to :func:`explore` by the name of the parameter.
@@ -90,8 +94,7 @@ def drag(
     Raises:
         UsageError: for fewer than two values, or a start that isn't one of them.
     """
-    control = _control("drag", values, start, label, said or (lambda one: _numbered(one, unit)))
-    return replace(control, edges=edges)
+    return _control("drag", values, start, label, said or (lambda one: _numbered(one, unit)))
 
 
 def pick(values: Sequence[str], start: str | None = None, label: str = "") -> Control:
@@ -175,7 +178,6 @@ class Explorable:
                 "label": control.label or name.replace("_", " "),
                 "labels": list(control.labels),
                 "start": control.start,
-                **({"edges": list(control.edges)} if control.edges else {}),
             }
             for name, control in self.controls.items()
         ]
@@ -191,11 +193,8 @@ class Explorable:
             picture = answer.canvas.img(answer.finding)
             cells.append(f"<td><strong>{label}</strong><br>{esc(answer.finding)}<br>{picture}</td>")
         shown = self.answer(self.start)
-        because = f"<p>{esc(shown.because)}</p>" if shown.because else ""
-        return (
-            f"<p><strong>{esc(shown.finding)}</strong></p>{because}"
-            f"<table><tr>{''.join(cells)}</tr></table><p>Assumes: {esc(shown.assumes)}</p>"
-        )
+        table = f"<table><tr>{''.join(cells)}</tr></table>"
+        return static.form(shown.finding, table, esc(shown.assumes), shown.because, "Assumptions")
 
     def tape(self) -> dict[str, Any]:
         """The answers to all values, for a page without a kernel: by width, then by choice.
@@ -216,11 +215,11 @@ class Explorable:
     def _along(self, choice: dict[str, int], width: float) -> Iterator[dict[str, Any]]:
         name = next(iter(self.controls))
         frame: dict[str, str] = {}
-        known: dict[str, str] = {}
+        known: dict[str, Any] = {}
         for place in range(len(self.controls[name].values)):
             answer = self.answer({name: place, **choice}, width)
             new, said = answer.canvas.frame(), answer.said()
-            changed = {key: text for key, text in said.items() if known.get(key) != text}
+            changed = {key: one for key, one in said.items() if known.get(key) != one}
             yield {**diff(frame, new), **changed}
             frame, known = new, said
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from learnkit.errors import lab_extra
-from learnkit.views.drawing.display import NARROW, WIDE
+from learnkit.views.drawing.display import NARROW, WIDEST
 from learnkit.widget.host import script, sheet
 
 with lab_extra():
@@ -37,7 +37,7 @@ class Explorer(anywidget.AnyWidget):
             isinstance(place, int) and 0 <= place < len(controls[name].values)
             for name, place in places.items()
         ):
-            self.send(self._answer(places, min(max(width, NARROW), WIDE)))
+            self.send(self._answer(places, min(max(width, NARROW), WIDEST)))
 
     def _answer(self, places: dict[str, int], width: float) -> dict[str, Any]:
         try:

@@ -1,6 +1,8 @@
 // Players on a page without a kernel: each plays the tape that stands in it, packed.
 // frozen.py puts tape.js, draw.js, parts.js, player.js and explore.js in front of this text.
 
+const ROOMY = 640; // from so many pixels on, a page shows the wide picture, and stretches it
+
 /** What the player knows of Python, without Python. */
 function frozen(data, sheet) {
   const traits = { label: data.label, css: sheet + data.css };
@@ -11,7 +13,7 @@ function frozen(data, sheet) {
     send: async (message) => {
       if ("width" in message) {
         hear({ reset: true });
-        hear((message.width < 720 && data.narrow) || data.wide);
+        hear((message.width < ROOMY && data.narrow) || data.wide);
       } else if ("want" in message) hear(data.wide);
       else throw new Error("there is no kernel behind this page");
     },
@@ -23,17 +25,16 @@ function answering({ controls, answers }, sheet) {
   const [cause, choice] = controls;
   const places = Object.fromEntries(controls.map(({ name, start }) => [name, start]));
   const found = (places, width) => {
-    const along = answers[width < 720 ? 320 : 720][choice ? places[choice.name] : 0];
+    const laid = width < ROOMY ? 320 : 720;
+    const along = answers[laid][choice ? places[choice.name] : 0];
     const frame = { order: [], html: new Map() };
     const said = {};
-    for (const { finding, because, assumes, ...patch } of along.slice(0, places[cause.name] + 1)) {
-      apply(frame, patch);
-      said.finding = finding ?? said.finding;
-      said.because = because ?? said.because;
-      said.assumes = assumes ?? said.assumes;
+    for (const { set, drop, at, order, ...texts } of along.slice(0, places[cause.name] + 1)) {
+      apply(frame, { set, drop, at, order });
+      Object.assign(said, texts);
     }
     const list = frame.order.map((key) => [key.slice(2), frame.html.get(key)]);
-    return { ...said, places, width, frame: list };
+    return { ...said, places, width: laid, frame: list };
   };
   let hear = () => {};
   const traits = { css: sheet, controls, start: found(places, 720) };

@@ -53,7 +53,7 @@ def _message(view: Any, width: float) -> dict[str, Any]:
     if feed.error:
         raise feed.error
     patches = [patch for message in sent for patch in message["patches"]]
-    return {"seq": 0, "patches": patches, "finding": sent[-1]["finding"]}
+    return {**sent[-1], "seq": 0, "patches": patches}
 
 
 def scripts() -> str:

@@ -54,7 +54,7 @@ class Player(anywidget.AnyWidget):
         """Draw everything again for a player of another width."""
         if not isinstance(width, int) or width == self._width:
             return
-        self._width = min(max(width, display_list.NARROW), display_list.WIDE)
+        self._width = min(max(width, display_list.NARROW), display_list.WIDEST)
         self.send({"reset": True})
         self._feed = self._feed_of(self._width)
         self._feed.flush()

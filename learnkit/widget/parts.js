@@ -54,14 +54,15 @@ function ownKeys(element, signal) {
   window.addEventListener("keydown", ours, { capture: true, signal });
 }
 
-const WIDEST = 720; // pixels that a diagram is laid out for at most, and at least
+const WIDEST = 1060; // pixels that a diagram is laid out for at most, and at least
 const NARROWEST = 320;
 
-/** The width to lay a diagram out for, in pixels: its text is never scaled. 0 where none shows. */
-function roomFor(element) {
-  const { paddingLeft, paddingRight } = getComputedStyle(element);
-  const room = element.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
-  return room > 0 ? Math.max(NARROWEST, Math.min(WIDEST, 20 * Math.floor(room / 20))) : 0;
+/** The width to lay a diagram out for, in pixels, so that it fills its frame; 0 where none shows. */
+function roomFor(host, frame, picture) {
+  const { paddingLeft, paddingRight } = getComputedStyle(picture);
+  const border = frame.offsetWidth - frame.clientWidth;
+  const room = host.clientWidth - border - parseFloat(paddingLeft) - parseFloat(paddingRight);
+  return room > 0 ? Math.max(NARROWEST, Math.min(WIDEST, 10 * Math.floor(room / 10))) : 0;
 }
 
 /** Send to Python; rejects, instead of throwing, when nobody is there any more. */

@@ -26,7 +26,7 @@ class Stage {
   follow = true;
   playing = false;
   raw = false; // whether the slider stops at every event, also at those that change nothing here
-  width = WIDEST;
+  width = 720;
   tallest = 0; // pixels of the tallest document shown so far
   open = new Set(); // long texts that were opened: key and place in it
   cells = new Map(); // key -> element
@@ -52,6 +52,7 @@ class Stage {
     };
     const label = { "aria-label": this.model.get("label") };
     this.head = make("p", { class: "head", "aria-live": "polite" });
+    this.because = make("p", { class: "note" });
     this.picture = make("div", { class: "picture", tabindex: "0", role: "group", ...label });
     this.diagram = new Diagram();
     this.playButton = button("play", "play (Space)", () => this.play(!this.playing));
@@ -82,7 +83,7 @@ class Stage {
       this.rawButton,
       this.followButton,
     );
-    const parts = [this.head, this.picture, controls, this.note];
+    const parts = [this.head, this.because, this.picture, controls, this.note];
     this.frame = make("section", { class: "frame", ...label }, ...parts);
     this.root.append(make("style", {}, this.model.get("css")), this.frame);
   }
@@ -161,14 +162,14 @@ class Stage {
     this.say();
   }
 
-  /** Ask for the diagram as the room for it needs it: its text is never scaled. */
+  /** Ask for the diagram as the room for it needs it. */
   fit() {
     if (this.host.clientWidth !== this.room) {
       this.tallest = 0; // another width, other heights
       this.picture.style.minHeight = "";
       this.room = this.host.clientWidth;
     }
-    const width = roomFor(this.picture);
+    const width = roomFor(this.host, this.frame, this.picture);
     if (!width || width === this.width || !this.diagram.svg.isConnected) return;
     this.width = width;
     tell(this.model, { width }).catch(() => {});
@@ -228,6 +229,9 @@ class Stage {
     }
     const head = (k === this.tape.last && this.tape.finding) || steps[k].head;
     if (this.head.textContent !== head) this.head.textContent = head;
+    // The line keeps its place, so that the picture does too.
+    this.because.textContent = this.tape.because;
+    this.because.style.visibility = k === this.tape.last ? "" : "hidden";
     this.say();
   }
 
@@ -242,6 +246,7 @@ class Stage {
     const shapes = order.filter((key) => key.startsWith("@/"));
     this.diagram.paint(shapes.map((key) => [key.slice(2), html.get(key)]));
     this.diagram.svg.setAttribute("aria-label", this.model.get("label"));
+    if (shapes.length) this.frame.style.setProperty("--wide", `${this.diagram.svg.width.baseVal.value}px`);
     if (!shapes.length) this.diagram.svg.remove();
     else if (!this.diagram.svg.isConnected) {
       this.picture.prepend(this.diagram.svg);

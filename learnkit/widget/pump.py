@@ -114,8 +114,8 @@ class Feed:
     def _deliver(self) -> None:
         while self._sent < len(self._patches):
             batch = self._patches[self._sent : self._sent + BATCH]
-            finding = self._view.finding(self._state)
-            self._send({"seq": self._sent, "patches": batch, "finding": finding})
+            said = {name: getattr(self._view, name)(self._state) for name in ("finding", "because")}
+            self._send({"seq": self._sent, "patches": batch, **said})
             self._sent += len(batch)
 
 

@@ -7,13 +7,14 @@ export class Tape {
   steps = [];
   stops = []; // the steps at which the picture changes
   finding = ""; // what the whole picture shows at the end
+  because = ""; // and the line below that
   tall = 0; // height of the tallest diagram, so that none jumps
   resets = 0; // how often everything began anew, for a picture of another width
   frames = [{ order: [], html: new Map() }]; // frames[i] stands before step i * KEYFRAME
   listeners = new Set();
 
   /** Take a message; return false when something before it is missing. */
-  take({ seq, patches, finding, reset }) {
+  take({ seq, patches, finding, because, reset }) {
     if (reset) {
       Object.assign(this, { steps: [], stops: [], tall: 0, frames: this.frames.slice(0, 1) });
       this.resets++;
@@ -21,6 +22,7 @@ export class Tape {
     }
     if (seq > this.steps.length) return false;
     this.finding = finding ?? "";
+    this.because = because ?? "";
     for (const patch of patches.slice(this.steps.length - seq)) {
       if (!this.steps.length || patch.set || patch.drop || patch.order) {
         this.stops.push(this.steps.length);

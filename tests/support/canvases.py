@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from learnkit.views import View
@@ -64,6 +65,11 @@ def crowded(canvas: Canvas) -> list[str]:
             if min(right, end) - max(left, other) > 2:
                 found.append(f"{line!r} upon {word!r}")
     return found
+
+
+def overloaded(title: str) -> bool:
+    """Whether a title has more than 80 characters, or more than two numbers that are no names."""
+    return len(title) > 80 or len(re.findall(r"(?<![\w#.,])\d", title)) > 2
 
 
 def drawn(view: View[Any], k: int | None = None, width: float = WIDE, rows: int = 60) -> Canvas:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from canvases import overloaded
 from every_view import VIEWS
 from short_logs import LOGS
 from workday import (
@@ -324,6 +325,23 @@ FINDINGS: list[tuple[str, list[Step], str]] = [
 def test_what_a_view_says_of_it(kind: str, steps: list[Step], finding: str) -> None:
     view: View[Any] = getattr(views, kind)(log_of(steps))
     assert view.finding(view.at()) == finding
+
+
+#: Views whose titles are still longer than a title may be; one that is done leaves the list.
+LONG = {
+    *("Branches", "Compaction", "Contexts", "Dispatch", "Messages", "Protocol", "Schedule"),
+    *("Skills", "Tasks", "Team", "Timeline", "Todo", "Tokens", "Traffic", "Worktrees"),
+}
+
+
+@pytest.mark.parametrize("kind", VIEWS, ids=lambda kind: str(kind.__name__))
+def test_a_title_is_short(kind: type[View[Any]]) -> None:
+    long = set()
+    for steps in (LOGS[kind.__name__], ALONE, TOGETHER, RACING):
+        view = kind(log_of(steps))
+        titles = (view.finding(view.at(k)) for k in range(len(steps) + 1))
+        long |= set(filter(overloaded, titles))
+    assert bool(long) == (kind.__name__ in LONG), long
 
 
 @pytest.mark.parametrize("kind", VIEWS, ids=lambda kind: str(kind.__name__))

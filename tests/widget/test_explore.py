@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import learnkit as lk
-from learnkit.views.drawing.display import NARROW, WIDE, Canvas
+from learnkit.views.drawing.display import NARROW, WIDE, WIDEST, Canvas
 from learnkit.widget.explore import Explorable
 
 
@@ -20,12 +20,13 @@ def stack(width: float, files: int, way: str = "alone") -> lk.Answer:
     for number in range(files):
         canvas.bar(f"f{number}", 10, 10 * number, width - 20, 8, "cached" if way == "alone" else "")
     because = f"because {files}" if files < 3 else ""
-    return lk.Answer(f"{files} files, {way}: <b>", canvas, "8 pixels a file", because)
+    axis = (10, 0, width - 20, 0) if files < 5 else None
+    return lk.Answer(f"{files} files, {way}: <b>", canvas, "8 pixels a file", because, axis)
 
 
 def explorable() -> Explorable:
     ways = lk.pick(["alone", "parallel"], "parallel")
-    files = lk.drag(range(1, 6), 2, "files to read", unit="files", edges=(10, 20))
+    files = lk.drag(range(1, 6), 2, "files to read", unit="files")
     return lk.explore(stack, way=ways, files=files)
 
 
@@ -35,7 +36,6 @@ def test_the_cause_comes_first_and_starts_where_it_is_told() -> None:
         ("files", "drag", 1),
         ("way", "pick", 1),
     ]
-    assert [one.get("edges") for one in looks] == [[10, 20], None]
     assert looks[0]["labels"] == [f"{number} files" for number in range(1, 6)]
     assert (looks[0]["label"], looks[1]["label"]) == ("files to read", "way")
     assert str(explorable()) == "2 files, parallel: <b>"
@@ -48,7 +48,7 @@ def test_every_answer_is_on_the_tape_as_the_function_gives_it() -> None:
     for width in (WIDE, NARROW):
         for choice, way in enumerate(("alone", "parallel")):
             frame: dict[str, str] = {}
-            said: dict[str, str] = {}
+            said: dict[str, Any] = {}
             for place, patch in enumerate(answers[str(width)][choice]):
                 for key in patch.get("drop", []):
                     del frame[key]
@@ -57,6 +57,7 @@ def test_every_answer_is_on_the_tape_as_the_function_gives_it() -> None:
                 assert frame == answer.canvas.frame()
                 said |= {key: patch[key] for key in answer.said() if key in patch}
                 assert said == answer.said()
+                assert said["axis"] == (None if place == 4 else [10, 0, width - 20, 0])
 
 
 def test_without_scripts_three_states_stand_side_by_side_and_what_is_assumed() -> None:
@@ -66,7 +67,7 @@ def test_without_scripts_three_states_stand_side_by_side_and_what_is_assumed() -
     assert "alone" not in html
     for said in ("files to read: 1 files", "files to read: 2 files", "files to read: 5 files"):
         assert said in html
-    assert "Assumes: 8 pixels a file" in html
+    assert "<summary>Assumptions</summary>8 pixels a file</details>" in html
     assert "because 2" in html
     assert "<b>" not in html
 
@@ -92,7 +93,7 @@ def test_a_function_that_raises_is_an_answer_too() -> None:
         widget._heard(widget, {"places": {"files": place}, "width": width}, [])
     assert sent[0] == {"failed": "ValueError: no <b>three</b>"}
     assert [one["finding"] for one in sent[1:]] == ["4 files, alone: <b>"]
-    assert sent[1]["width"] == WIDE
+    assert sent[1]["width"] == WIDEST
 
 
 @pytest.mark.parametrize(

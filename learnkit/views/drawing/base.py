@@ -114,13 +114,13 @@ class View(ABC, Generic[S]):
 
         Args:
             state: any state of this view.
-            width: of the canvas, in pixels: one of ``display.WIDE`` and ``display.NARROW``.
+            width: of the canvas, in pixels, from ``display.NARROW`` to ``display.WIDEST``.
             rows: about how many rows there may be; what is left out is counted.
         """
 
     @abstractmethod
     def finding(self, state: S) -> str:
-        """What the whole picture shows, as one sentence.
+        """What the whole picture shows: its title, of at most 80 characters and two numbers.
 
         Args:
             state: any state of this view.
@@ -144,6 +144,14 @@ class View(ABC, Generic[S]):
             event: what has happened.
         """
         return describe(event)
+
+    def because(self, state: S) -> str:
+        """What else is worth saying, as the line below the title; empty for none.
+
+        Args:
+            state: any state of this view.
+        """
+        return ""
 
     # Every view has these.
 
@@ -199,7 +207,8 @@ class View(ABC, Generic[S]):
         alt = f"{self.line(state)} The same is in the table below."
         for rows in (48, 36, 28, 20, 14, 9, 5, 2):
             image = self.draw(state, display.WIDE, rows).img(alt)
-            shown = static.form(self.finding(state), image, self.facts(state, rows))
+            facts, because = self.facts(state, rows), self.because(state)
+            shown = static.form(self.finding(state), image, facts, because)
             if len(shown.encode()) < static.LIMIT:
                 break
         return shown

@@ -19,9 +19,9 @@ from learnkit.events.text import clean, columns, count, one_line
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.text import esc
 
-#: The widths that a diagram is laid out for, in pixels: a notebook or a page, and what is left of
-#: the 360 of a phone. A living player may ask for any between them.
-WIDE, NARROW = 720, 320
+#: The widths that a diagram is laid out for, in pixels: a page, and what is left of the 360 of a
+#: phone. A living player may ask for any from the narrow one to the widest.
+WIDE, NARROW, WIDEST = 720, 320, 1060
 #: Width of one character of 12 px text, in pixels: monospaced, bold, and on average otherwise.
 _MONO, _BOLD, _PLAIN = 7.3, 7.0, 6.5
 #: Where the lines of text in a box stand, in pixels from its corner, and from line to line.
@@ -35,7 +35,7 @@ RULES = (
     f"text{{font:12px {SANS};fill:var(--lk-ink);white-space:pre}}.m text{{font-family:{MONO}}}"
     ".b text,.box text:first-of-type{font-weight:600}.l text{font-weight:400!important}"
     ".q text{fill:var(--lk-quiet)}.e text{text-anchor:end}.c text{text-anchor:middle}"
-    ".h text{font-size:14px;font-weight:600}.box rect,.dot.g circle{stroke-width:1.5}"
+    ".h text{font-size:13px;font-weight:600}.box rect,.dot.g circle{stroke-width:1.5}"
     ".box rect,.dot.g circle{fill:var(--lk-ground);stroke:var(--lk-line)}"
     ".bar rect,.dot circle{fill:var(--lk-line)}"
     ".text:not(.n) text{paint-order:stroke;stroke:var(--lk-ground);stroke-width:4px}"
@@ -142,7 +142,7 @@ class Canvas:
     """Shapes in the order in which they are painted.
 
     Attributes:
-        width: in pixels: of :data:`WIDE` or :data:`NARROW`.
+        width: in pixels, from :data:`NARROW` to :data:`WIDEST`.
         height: pixels that are used so far.
     """
 
@@ -368,7 +368,7 @@ def text_width(text: str, style: str = "") -> float:
 def _each(style: str) -> float:
     """The width of a character, in pixels."""
     each = _MONO if "m" in style else _BOLD if "b" in style else _PLAIN
-    return _BOLD * 14 / 12 if "h" in style else each
+    return _BOLD * 13 / 12 if "h" in style else each
 
 
 def wrapped(text: str, width: float, style: str = "", most: int = 3) -> list[str]:

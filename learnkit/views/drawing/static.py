@@ -45,11 +45,14 @@ def _cell(one: object) -> str:
     return f"<td>{esc(one_line(str(one), _CELL))}</td>"
 
 
-def form(head: str, image: str, facts: str) -> str:
-    """Header sentence, picture, and the same facts as tables under a fold."""
+def form(
+    head: str, body: str, facts: str, because: str = "", fold: str = "the same as a table"
+) -> str:
+    """Title, the line below it, a picture, and facts under a fold."""
+    line = f"<p>{esc(because)}</p>" if because else ""
     return (
-        f"<p><strong>{esc(head)}</strong></p>{image}"
-        f"<details><summary>the same as a table</summary>{facts}</details>"
+        f"<p><strong>{esc(head)}</strong></p>{line}{body}"
+        f"<details><summary>{fold}</summary>{facts}</details>"
     )
 
 

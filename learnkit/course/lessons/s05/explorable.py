@@ -75,14 +75,14 @@ def draw(width: float, used: int) -> Answer:
     best = cheapest(used)
     _contexts(canvas, used, best)
     _bills(canvas, used, best)
-    return Answer(_finding(used, best), canvas, _assumes(), _because(used, best))
+    axis = LEFT, _BASE, width - _WAYS, _BASE
+    return Answer(_finding(used, best), canvas, _assumes(), _because(used, best), axis)
 
 
 def explorable() -> Explorable:
     """The contexts and the bills, with the number of skills that are used to drag."""
     said = f"{{}} of {SKILLS}".format
-    edges = LEFT, _WAYS
-    return explore(draw, used=drag(range(SKILLS + 1), 12, "skills used", said=said, edges=edges))
+    return explore(draw, used=drag(range(SKILLS + 1), 12, "skills used", said=said))
 
 
 def _finding(used: int, best: str) -> str:
