@@ -111,8 +111,9 @@ class Dispatch(Diagram[State]):
         said += [f"there is no tool {' or '.join(gone)}"] if gone else []
         if said:
             return title(f"{count(calls, 'call')}: {listed(said)}.")
-        ends = f"{running} still running" if running else "all ok" if calls > 1 else "ok"
-        return f"{count(calls, 'call')} to {count(len(rows), 'tool')}, {ends}."
+        if running:
+            return f"{count(calls, 'call')}, {running} still running."
+        return f"{count(calls, 'call')} to {count(len(rows), 'tool')}, {'all ' * (calls > 1)}ok."
 
     def because(self, state: State) -> str:
         calls, running, *ends = _totals(state)
