@@ -330,7 +330,7 @@ def test_what_a_view_says_of_it(kind: str, steps: list[Step], finding: str) -> N
 #: Views whose titles are still longer than a title may be; one that is done leaves the list.
 LONG = {
     *("Branches", "Contexts", "Messages", "Schedule"),
-    *("Skills", "Tasks", "Timeline", "Todo", "Traffic", "Worktrees"),
+    *("Skills", "Tasks", "Todo", "Traffic", "Worktrees"),
 }
 
 
