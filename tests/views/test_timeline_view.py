@@ -158,7 +158,7 @@ def test_what_is_saved_is_counted_against_the_same_work_done_serially(tmp_path: 
     ("now", "labels"),
     [
         (35, "0 s, 10 s, 20 s, 30 s"),
-        (150, "0 min, 1 min, 2 min"),
+        (150, "0 min, 0.5 min, 1 min, 1.5 min, 2 min"),
         (3600, "0 min, 15 min, 30 min, 45 min"),
         (7300, "0 h, 0.5 h, 1 h, 1.5 h, 2 h"),
     ],
