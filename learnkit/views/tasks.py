@@ -118,8 +118,9 @@ class Tasks(Diagram[State]):
         for mark, word in ((theme.BLOCKED, "waiting"), (theme.FAILED, "failed")):
             if number := len(_ids(state, mark)):
                 more.append(f"{number} {word}")
-        refused = f"The board refuses: {state.refused}." if state.refused else ""
-        said = [f"{'; '.join(parts)}.", refused, f"{', '.join(more)}." if more else ""]
+        said = [f"{'; '.join(parts)}.", f"{', '.join(more)}." if more else ""]
+        if state.refused:  # the answer to a click comes first
+            said.insert(0, f"The board refuses: {state.refused}.")
         if state.opened:
             begun = list(dict.fromkeys(f"#{one.id}" for one in state.across))
             done = begun and all(one.mark is theme.DONE for one in state.across)

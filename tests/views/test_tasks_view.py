@@ -188,7 +188,7 @@ def test_with_an_intent_open_tasks_are_buttons_and_a_click_frees_the_next(tmp_pa
     assert view.on_intent is not None
     view.on_intent(json.loads(boxes(drawn(view))[2].intent))
     refused = "The board refuses: task 2 is blocked by 1; complete them first."
-    assert said(view) == f"0 of 2 tasks completed; ready: #1. {refused} 1 waiting."
+    assert said(view) == f"{refused} 0 of 2 tasks completed; ready: #1. 1 waiting."
     assert words(drawn(view)).endswith(f"✗ {refused.rstrip('.')}")
     view.on_intent(json.loads(boxes(drawn(view))[1].intent))
     found = boxes(drawn(view))
