@@ -218,7 +218,7 @@ def ruler(scale: int, left: str) -> str:
 def _told(array: Array, event: Event) -> str:
     """What just happened, with details that only the array has."""
     if event.type == "model.requested" and array.requests:
-        return _requested(array.requests[-1])
+        return " ".join(_requested(array.requests[-1]))
     if event.type != "message.added" or not array.cards:
         return describe(event)
     card = array.cards[-1]

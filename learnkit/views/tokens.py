@@ -213,15 +213,15 @@ class Tokens(Diagram[State]):
             canvas.edge("cached", cached, theme.CACHED.key, "f", y=base)
         # What the dashed lines are is said above them, where no column and no arrow gets.
         limits = {"threshold": state.threshold, "window": state.window}
-        said = []
+        lines = []
         for key, tokens in limits.items() if state.drawn else ():
             if tokens:
                 y = base - HEIGHT * tokens / scale
                 canvas.edge(key, f"M0 0H{room:g}", "", "di", x=LEFT, y=y)
-                said.append(f"dashed: {key} of {tokens:,}".replace("window", "context window"))
+                lines.append(f"dashed: {key} of {tokens:,}".replace("window", "context window"))
         x, y, style = (0, 28, "") if width < 480 else (width, 12, "e")
-        if said:
-            canvas.text("limits", x, y, " · ".join(said), style)
+        if lines:
+            canvas.text("limits", x, y, " · ".join(lines), style)
         _arrows(canvas, state, each, group)
         last = len(state.drawn)
         if last:

@@ -64,7 +64,7 @@ class Explorer {
       return button;
     };
     const buttons = [step("−", `${label}: less`, -1), step("+", `${label}: more`, 1)];
-    return make("div", {}, make("span", {}, label), this.value, ...buttons);
+    return make("div", {}, make("span", {}, label), this.value, make("div", {}, ...buttons));
   }
 
   /** Let the pointer drag what the picture shows of the cause: along the axis, as on the slider. */

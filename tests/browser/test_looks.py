@@ -19,7 +19,7 @@ import learnkit.widget
 from learnkit.views import View
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import NARROW, RULES, WIDE
+from learnkit.views.drawing.display import NARROW, RULES, WIDE, WIDEST
 from learnkit.widget import frozen
 
 DIAGRAMS = [kind for kind in VIEWS if issubclass(kind, Diagram)]  # documents flow
@@ -166,7 +166,7 @@ def clashes(page: Page, frames: list[tuple[str, dict[str, str]]]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("width", [NARROW, 600, WIDE, WIDEST])
 @pytest.mark.parametrize("name", NAMES)
 def test_texts_of_explorables_are_whole_and_apart(blank: Page, name: str, width: int) -> None:
     shown = explorable(name)
@@ -176,7 +176,7 @@ def test_texts_of_explorables_are_whole_and_apart(blank: Page, name: str, width:
     assert clashes(blank, frames) == []
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("width", [NARROW, WIDE, WIDEST])
 @pytest.mark.parametrize("kind", DIAGRAMS, ids=lambda kind: str(kind.__name__))
 def test_texts_of_diagrams_are_whole_and_apart(
     blank: Page, kind: type[View[Any]], width: int

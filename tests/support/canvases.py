@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from learnkit.views import View
-from learnkit.views.drawing.display import WIDE, Canvas, Shape, text_width
+from learnkit.views.drawing.display import WIDE, Canvas, Shape
 from learnkit.widget.pump import Feed
 
 
@@ -33,38 +33,6 @@ def inside(one: Shape, canvas: Canvas) -> bool:
         and one.x + one.width <= canvas.width
         and one.y + one.height <= canvas.height
     )
-
-
-def crowded(canvas: Canvas) -> list[str]:
-    """What is wrong with the texts of a diagram, by the widths that layouts reckon with.
-
-    That is: texts upon others, beyond an edge, or out of their box.
-    """
-    texts, found = [], []
-    for one in canvas.shapes:
-        for number, line in enumerate(one.lines):
-            wide = text_width(line, one.style)
-            x, y = one.x, one.y
-            if one.kind == "box":
-                x, y = x + 8, y + 17 + 16 * number
-                if x + wide > one.x + one.width + 1 and len(line) > 3:
-                    found.append(f"{line!r} leaves its box")
-            elif one.kind == "dot":
-                x, y = x - wide / 2, y + 4
-            elif "e" in one.style or "c" in one.style:
-                x -= wide if "e" in one.style else wide / 2
-            if line.strip():
-                texts.append((y, x, x + wide, line))
-                if x < -4 or x + wide > canvas.width + 4:
-                    found.append(f"{line!r} is out")
-    texts.sort()
-    for place, (y, left, right, line) in enumerate(texts):
-        for low, other, end, word in texts[place + 1 :]:
-            if low - y >= 8:
-                break
-            if min(right, end) - max(left, other) > 2:
-                found.append(f"{line!r} upon {word!r}")
-    return found
 
 
 def said(view: View[Any], state: Any = None) -> str:

@@ -16,21 +16,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from canvases import crowded
 from every_view import VIEWS
 from short_logs import LOGS
 from workday import (
-    ALONE,
-    RACING,
-    TOGETHER,
     log_of,
-    wordy,
 )
 
 from learnkit.events.log import EventLog
 from learnkit.views import View, charts
-from learnkit.views.drawing.base import ROWS, Diagram
-from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import WIDE, Canvas, Shape
 
 FOLDER = Path(__file__).resolve().parent / "drawn"
 
@@ -107,15 +102,3 @@ def test_charts_are_drawn_as_they_were() -> None:
     ):
         lines += [*str(chart).split("\n"), *canvas_in_words(chart.canvas)]
     compared(lines, FOLDER / "charts.txt")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [kind for kind in VIEWS if issubclass(kind, Diagram)])
-def test_no_text_of_a_long_day_lies_upon_another(kind: type[Diagram[Any]]) -> None:
-    of_teams = kind.__name__ in ("Protocol", "Tasks", "Team", "Traffic", "Worktrees")
-    steps = RACING if kind.__name__ == "Schedule" else TOGETHER if of_teams else ALONE
-    for log in (log_of(steps), log_of(wordy(steps))):
-        view = kind(log)
-        for k in range(len(steps) + 1):
-            for width in (WIDE, NARROW):
-                assert crowded(view.draw(view.at(k), width, ROWS)) == [], (k, width)

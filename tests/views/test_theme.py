@@ -14,6 +14,7 @@ from learnkit import views
 from learnkit.views import View, request
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import RULES
 from learnkit.views.drawing.theme import MARKS, Mark, Tone
 
 
@@ -89,3 +90,15 @@ def test_every_style_sheet_belongs_to_a_module() -> None:
     sheets = {path.stem for path in folder.glob("*.css")}
     assert sheets == {view.__name__.lower() for view in DOCUMENTS} | {"request"}
     assert Path(str(request.__file__)).with_suffix(".css").read_text("utf-8") == request.CSS
+
+
+def test_type_has_one_scale_of_five_sizes() -> None:
+    package = Path(views.__file__).parents[1]
+    sheets = {path.name: path.read_text() for path in package.rglob("*.css")} | {"shapes": RULES}
+    sizes = {
+        (name, size)
+        for name, sheet in sheets.items()
+        for rule in re.findall(r"font(?:-size)?:([^;}]*)", sheet)
+        for size in re.findall(r"(?<![\d/.])[\d.]+(?:px|r?em|%)", rule)
+    }
+    assert {size for _, size in sizes} == {"12px", "13px", "16px", "20px", "26px"}, sizes

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from canvases import crowded, drawn, texts
+from canvases import drawn, texts
 
 import learnkit as lk
 from learnkit.views import Timeline
@@ -234,8 +234,6 @@ def test_counted_sleep_is_said(tmp_path: Path) -> None:
     view = ran(tmp_path, start(1), *[lk.say("x")] * 2)
     counted = "sleep is only counted"
     assert counted in " ".join(texts(drawn(view)))
-    for width in (WIDE, NARROW):
-        assert [one for one in crowded(view.draw(view.at(), width, 60)) if "is out" in one] == []
     log = lk.EventLog()
     log.append("job.started", id="a", command="make", limit=300, counted=False)
     assert counted not in " ".join(texts(drawn(Timeline(log))))

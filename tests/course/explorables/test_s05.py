@@ -50,12 +50,12 @@ def test_the_catalogue_wins_then_the_mixed_strategy_then_everything() -> None:
     winners = [line.partition("used, ")[2].partition(" costs least")[0] for line in said]
     some = f"preloading {explorable.FEW}"
     assert winners == ["loading on demand"] * 9 + [some] * 8 + ["preloading all"] * 4
-    assert said[3] == (
-        "With 3 of 20 skills used, loading on demand costs least: 33.2k, "
-        "against 167.5k for preloading all and 87.3k for preloading 10."
-    )
-    for used, line in enumerate(said):  # the first cost is the least, and they are the bills
-        costs = [float(cost) for cost in re.findall(r"([\d.]+)k", line)]
+    assert said[3] == ("With 3 skills used, loading on demand costs least.")
+    for used in range(len(said)):  # the first cost is the least, and they are the bills
+        costs = [
+            float(cost)
+            for cost in re.findall(r"([\d.]+)k", explorable.draw(WIDE, used).because)[:3]
+        ]
         bills = [round(explorable.bill(used, one) / 1000, 1) for one in explorable.WAYS.values()]
         assert sorted(costs) == pytest.approx(sorted(bills))
         assert costs[0] == min(costs)

@@ -92,13 +92,12 @@ def test_in_the_foreground_everything_waits_for_it(
 
 def test_the_title_names_the_turn_the_request_and_the_difference() -> None:
     answer = draw(WIDE, 6.5)
-    assert answer.finding == (
-        "The job ends during request 5; its result is read in request 6; "
-        "in the foreground the run takes 6.5 s longer."
-    )
+    assert answer.finding == "In the background the run is 6.5 s shorter."
+    assert answer.because == "The job ends during request 5, and its result is read in request 6."
     longest = draw(WIDE, JOBS[-1])
     assert (
-        "after the agent's other turns; its result is read in one request more" in longest.finding
+        "after the agent's other turns, and its result is read in one request more"
+        in longest.because
     )
     for constant in (
         f"{LATENCY:g} s",
@@ -109,17 +108,14 @@ def test_the_title_names_the_turn_the_request_and_the_difference() -> None:
 
 def test_without_other_work_the_background_saves_nothing_and_may_cost_time() -> None:
     short, long = (draw(WIDE, seconds, "nothing") for seconds in (JOBS[0], 6.5))
-    assert short.finding == (
-        "The job ends during request 2; its result is read in one request more; "
-        "in the foreground the run is 1.5 s shorter."
-    )
-    assert "one request more; in the foreground the run takes just as long." in long.finding
+    assert short.finding == "In the background the run is 1.5 s longer."
+    assert long.finding == "In the background the run takes just as long."
     for answer in (short, long):
         assert "costs a request" in answer.because
-    shorter = [n for n, much in product(JOBS, TURNS) if "shorter" in draw(WIDE, n, much).finding]
-    assert shorter == [0.5]  # the one that the lesson leads to
-    assert not any("longer" in draw(WIDE, seconds, "nothing").finding for seconds in JOBS)
-    assert all("longer" in draw(WIDE, seconds).finding for seconds in JOBS)
+    longer = [n for n, much in product(JOBS, TURNS) if "longer" in draw(WIDE, n, much).finding]
+    assert longer == [0.5]  # the one that the lesson leads to
+    assert not any("shorter" in draw(WIDE, seconds, "nothing").finding for seconds in JOBS)
+    assert all("shorter" in draw(WIDE, seconds).finding for seconds in JOBS)
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])

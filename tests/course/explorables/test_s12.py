@@ -106,28 +106,29 @@ def test_every_case_is_there_and_the_answer_flips_beside_alices_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "way", "finding"),
+    ("place", "finding", "because"),
     [
-        (ALICE, WHOLE, "her change is lost without an error; from two worktrees git reports a"),
-        (ALICE, TYPED, "Bob's line is Alice's own: in one folder his edit is refused"),
-        (ALICE + 1, TYPED, "1 below Alice's: in one folder both edits go in; from two worktrees"),
-        (0, WHOLE, "her change is lost without an error; from two worktrees git merges both."),
+        (ALICE, "Bob on Alice's own line: git reports a conflict", "edit_file refuses Bob"),
+        (ALICE + 1, "Bob 1 line below Alice: git reports a conflict", "edit_file keeps both."),
+        (0, "Bob 3 lines above Alice: git merges both", "edit_file keeps both."),
     ],
 )
-def test_the_finding_says_both_ends(place: int, way: str, finding: str) -> None:
-    answer = draw(WIDE, place, way)
-    assert finding in answer.finding
+def test_the_picture_says_all_three_ends(place: int, finding: str, because: str) -> None:
+    answer = draw(WIDE, place)
+    assert answer.finding == f"{finding}, write_file loses her edit."
+    assert because in answer.because
     for name, end in (
-        ("one folder", in_one_folder(place, way)),
-        ("a worktree each", with_worktrees(place)),
+        (f"folder: {WHOLE}", in_one_folder(place, WHOLE)),
+        (f"folder: {TYPED}", in_one_folder(place, TYPED)),
+        ("two worktrees", with_worktrees(place)),
     ):
         expected = {BOTH: "done", OVERWRITTEN: "failed", REFUSED: "blocked", CONFLICT: "blocked"}
         assert answer.canvas[f"verdict {name}"].mark == expected[end.state]
 
 
 def test_what_the_picture_rests_on_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = draw(WIDE, 0, WHOLE).assumes
+    before = draw(WIDE, 0).assumes
     assert f"{len(FILE)} lines" in before
     assert f"line {ALICE + 1}" in before
     monkeypatch.setattr("learnkit.course.lessons.s12.explorable.ALICE", 2)
-    assert draw(WIDE, 0, WHOLE).assumes == before.replace("line 4", "line 3")
+    assert draw(WIDE, 0).assumes == before.replace("line 4", "line 3")

@@ -5,7 +5,6 @@ The verdict and its text are those of the offline client's contract.
 
 from __future__ import annotations
 
-import textwrap
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
@@ -30,7 +29,7 @@ _TOOL = {
     "description": "Run a command.",
     "input_schema": {"type": "object", "properties": {"command": {"type": "string"}}},
 }
-_GAP, _ROW = 12, 30
+_LEFT, _GAP, _ROW = 64, 10, 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,38 +114,53 @@ def verdict(place: int, way: str) -> Refusal | None:
 
 
 def draw(width: float, block: int, way: str) -> Answer:
-    """The array without a block, and the answer."""
+    """The array with a ghost of the block, and the verdict beside what it is about."""
     canvas = Canvas(width)
-    refusal = verdict(block, way)
-    wide = width if width < 560 else width * 0.56
-    array = changed(block, way)
-    y, before = 8.0, array[0].message
-    for one in array:
+    refusal, array = verdict(block, way), changed(block, way)
+    wide = width if width < 700 else width * 0.6
+    gone = blocks()[block] if block >= 0 else None
+    culprit = _culprit(array, refusal)
+    y, before = 0.0, 0
+    for one in blocks():
         y += _GAP * (one.message != before)
         before = one.message
-        moved = block >= 0 and one.name == blocks()[block].name
-        line = f"{one.name}: {one_line(_content(one.body), 60)}"
-        mark = "cause" if moved else one.mark
-        canvas.box(one.name, 76, y, wide - 84, _ROW - 4, mark, [line], "l", says=one.name)
-        canvas.text(f"role {one.name}", 4, y + 17, one.role, "q", width=70)
+        if one is gone:
+            done = "removed" if way == REMOVE else "moved to the end"
+            canvas.box(
+                "ghost", _LEFT, y, wide - _LEFT, _ROW - 4, "", [f"{one.name}: {done}"], "dlq"
+            )
+        else:
+            _row(canvas, one, y, wide, "failed" if one is culprit else one.mark)
         y += _ROW
-    if block >= 0 and way == REMOVE:
-        gone = blocks()[block]
-        canvas.text("gone", 76, y + 18, f"removed: {gone.name}", "q", "cause")
-    low = 8 + _ROW * len(blocks()) + _GAP * 7 + 14  # the same height whatever is removed
-    x, top = (0.0, low) if width < 560 else (wide + 16, 8.0)
-    room = width - x - 4
-    said = "the API accepts the request" if refusal is None else refusal.type
-    status = "200" if refusal is None else str(refusal.status)
-    text = textwrap.wrap(refusal.message if refusal else "", int((room - 20) / 6.6)) or [""]
-    lines = [f"{status}  {said}", *text[:9]]
-    mark = "done" if refusal is None else "failed"
-    canvas.box("verdict", x + 2, top, room, 30 + 16 * 9, mark, lines, says=said)
-    canvas.height = max(low, top + 30 + 16 * 9) + 4
+    y += _GAP
+    if gone and way == MOVE:
+        _row(canvas, array[-1], y, wide, "failed" if array[-1] is culprit else "cause")
+    low = y + _ROW + 18  # the same height whatever is removed
+    said = f"✗ {refusal.status}: {_ALONE[refusal.rule]}" if refusal else "✓ 200: the model answers"
+    mark = "failed" if refusal else "done"
+    x, y = (0.0, low) if width < 700 else (wide + 14, canvas[culprit.name].y + 17)
+    canvas.text("verdict", x, y, said, "b", mark)
+    canvas.height = low + 8 if width < 700 else low - 18
     assumes = "the offline client's rules, the default model, one tool"
-    removed = blocks()[block].name if block >= 0 and way == REMOVE else ""
-    because = _WHY.get(refusal.rule, "") if refusal else _MAY_GO.get(removed, "")
+    removed = gone.name if gone and way == REMOVE else ""
+    because = _WHY[refusal.rule] if refusal else _MAY_GO.get(removed, "")
     return Answer(_finding(block, way, refusal), canvas, assumes, because)
+
+
+def _row(canvas: Canvas, one: Block, y: float, wide: float, mark: str) -> None:
+    line = f"{one.name}: {one_line(_content(one.body), 60)}"
+    canvas.text(f"role {one.name}", 0, y + 17, one.role, "q", width=_LEFT)
+    canvas.box(one.name, _LEFT, y, wide - _LEFT, _ROW - 4, mark, [line], "l", says=one.name)
+
+
+def _culprit(array: list[Block], refusal: Refusal | None) -> Block:
+    """The block that the verdict is about: the last one of the array, if it is about the whole."""
+    rule = refusal.rule if refusal else ""
+    if rule == "bound_thinking":
+        return next(one for one in array if one.body["type"] == "thinking")
+    key = {"unanswered_call": "id", "late_result": "id", "unknown_result": "tool_use_id"}.get(rule)
+    named = [one for one in array if refusal and one.body.get(key or "", "-") in refusal.message]
+    return [*array, *named][-1]
 
 
 def _finding(place: int, way: str, refusal: Refusal | None) -> str:
@@ -167,18 +181,20 @@ def explorable() -> Explorable:
     return explore(draw, block=block, way=pick([REMOVE, MOVE], label="what to do"))
 
 
-#: Why the API refuses, by the contract's rule, in one sentence.
+#: Why the API refuses, by the contract's rule, and in a few words beside the block it is about.
 _WHY = {
     "unanswered_call": "Each call needs its result, first thing in the very next message.",
     "late_result": "In a message, results come before any text.",
     "unknown_result": "A result needs its call in the message before it.",
-    "double_result": "A call has exactly one result.",
-    "repeated_id": "An id names one call.",
-    "wrong_side": "Calls belong in assistant messages, results in user messages.",
     "prefill": "The last message must be the user's: this model doesn't continue a begun answer.",
-    "role": "The first message must be the user's.",
-    "bound_thinking": "A signed thinking block must stay where the model wrote it.",
-    "changed_thinking": "A thinking block is signed together with everything before it.",
+    "bound_thinking": "The thinking is signed together with what stood before it, and stays there.",
+}
+_ALONE = {
+    "unanswered_call": "its result is missing here",
+    "late_result": "its result comes too late",
+    "unknown_result": "its call is missing",
+    "prefill": "the last message isn't the user's",
+    "bound_thinking": "signed with what is gone",
 }
 
 

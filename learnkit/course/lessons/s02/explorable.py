@@ -80,16 +80,16 @@ def draw(width: float, path: str, tools: str) -> Answer:
     wide = 100.0 if width < 560 else 150.0
     left = 148.0 if width < 560 else width * 0.5
     gate = round((wide + left) / 2)
-    canvas.text("path", 4, 16, path, "mb", "cause", width=width * 0.55)
+    canvas.text("path", 0, 16, path, "mb", "cause", width=width * 0.55)
     canvas.text("check", gate, _TOP - 12, "in the workspace?", "qc")
-    rows = _files(canvas, left, width - 4, led)
+    rows = _files(canvas, left, width, led)
     place, edge = rows[led.end], left + (12 if led.is_inside else 4)
     middle = _TOP + 1.5 * _TOOL + 6
     for number, (tool, outcome) in enumerate(outcomes(path, tools).items()):
         y, mark = _TOP + (_TOOL + 6) * number, _MARKS[outcome][0]
         lines = (tool, f"{_MARKS[outcome][1]} {outcome}")
-        canvas.box(f"tool {tool}", 4, y, wide, _TOOL, mark, lines, says=f"{tool}: {outcome}")
-        start = wide + 4
+        canvas.box(f"tool {tool}", 0, y, wide, _TOOL, mark, lines, says=f"{tool}: {outcome}")
+        start = wide
         if tool != BASH:
             canvas.edge(f"to {tool}", f"M0 0H{gate - 5 - start:g}", mark, "w", x=start, y=y + 20)
         elif outcome != ABSENT:
@@ -156,8 +156,7 @@ def _finding(path: str, led: Way, tools: str) -> str:
     if led.is_inside:
         every = "every tool reaches it" if tools == WITH else "the file tools reach it"
         return f"{path} is in the workspace: {every}."
-    bash = "bash reaches it" if tools == WITH else "no other tool can reach it"
-    return f"{path} leads out of the workspace: the file tools refuse it, and {bash}."
+    return f"{path} leads out: {'only bash reaches it' if tools == WITH else 'no tool reaches it'}."
 
 
 def _because(path: str, led: Way) -> str:

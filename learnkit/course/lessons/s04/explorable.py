@@ -14,7 +14,7 @@ from learnkit.course.lessons.plots import LEFT, legend, scale, short
 from learnkit.events.text import count
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import Canvas
-from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
+from learnkit.widget.explore import Answer, Explorable, drag, explore
 
 #: What can be dragged, and chosen.
 FILES, WAYS = range(1, 13), ("alone", "series", "parallel")
@@ -93,43 +93,38 @@ def _growing(first: float, more: float, times: int) -> float:
     return sum(first + number * more for number in range(times + 1))
 
 
-def draw(width: float, files: int, way: str) -> Answer:
+def draw(width: float, files: int) -> Answer:
     """Who has what in context, on one scale; and below it what all requests cost."""
     canvas = Canvas(width)
-    _contexts(canvas, files, way)
-    _costs(canvas, files, way)
-    return Answer(_finding(files, way), canvas, _assumes(), _because(files, way))
+    _contexts(canvas, files)
+    _costs(canvas, files)
+    right = width - _WAYS
+    axis = LEFT + (right - LEFT) / len(FILES), _BASE, right, _BASE
+    return Answer(_finding(files), canvas, _assumes(), _because(files), axis)
 
 
 def explorable() -> Explorable:
     """The contexts and the costs, with the number of files to drag."""
     files = drag(FILES, 8, "files to read", said=lambda number: count(number, "file"))
-    return explore(draw, files=files, way=pick(WAYS, "parallel", "read"))
+    return explore(draw, files=files)
 
 
-def _finding(files: int, way: str) -> str:
-    alone, now = run(files, "alone"), run(files, way)
-    if way == "alone":
-        return (
-            f"Alone, the agent ends with {_k(now.own.tokens)} tokens in its context, "
-            f"and all requests cost {_k(now.cost)}."
-        )
-    who = "A subagent keeps" if files == 1 else f"{files} subagents keep"
-    kept = f"{who} the parent's context at {_k(now.own.tokens)} instead of {_k(alone.own.tokens)}"
-    return f"{kept}, but all requests cost {_k(now.cost)} instead of {_k(alone.cost)}."
+def _finding(files: int) -> str:
+    alone, shared = run(files, "alone"), run(files, "parallel")
+    if shared.own.tokens > alone.own.tokens:
+        kept = f"The parent carries {_k(shared.own.tokens)} tokens, more than one agent alone"
+    else:
+        kept = f"The parent carries {_k(shared.own.tokens)} tokens, not {_k(alone.own.tokens)}"
+    return f"{kept}, and all requests cost more."
 
 
-def _because(files: int, way: str) -> str:
-    now, alone = run(files, way), run(files, "alone")
-    took = f"The answer takes {now.seconds} s"
-    if way == "alone":
-        return (
-            "Each request carries all the files that were read before it, and reads them from the "
-            f"cache. {took}."
-        )
-    took += f", and {alone.seconds} s alone."
-    sent = f"{_k(now.sent)} tokens are sent, and {_k(alone.sent)} alone."
-    return f"{sent} Each child writes its own prompt and tools to the cache. {took}"
+def _because(files: int) -> str:
+    now, alone = run(files, "parallel"), run(files, "alone")
+    who = "With a subagent" if files == 1 else f"With {files} subagents"
+    return (
+        f"{who}, the requests cost {_k(now.cost)} ({_k(alone.cost)} alone), send {_k(now.sent)} "
+        f"tokens ({_k(alone.sent)}), and take {now.seconds} s ({alone.seconds} s)."
+    )
 
 
 def _assumes() -> str:
@@ -155,7 +150,7 @@ _PARTS = (
 )
 
 
-def _contexts(canvas: Canvas, files: int, way: str) -> None:
+def _contexts(canvas: Canvas, files: int) -> None:
     most = 9_000
     unit = (canvas.width - _NAMES - 34) / most
     low = _CHILDREN + _EACH * FILES[-1] + 2
@@ -164,29 +159,27 @@ def _contexts(canvas: Canvas, files: int, way: str) -> None:
         x = round(_NAMES + tick * unit)
         canvas.edge(f"tick {tick}", f"M{x} {_ALONE - 4}V{low}")
         canvas.text(f"ticks {tick}", x, low + 14, short(tick), "qc")
-    shared = run(files, "parallel" if way == "alone" else way)
+    shared = run(files, "parallel")
     rows = [("alone", run(files, "alone").own, _ALONE, 18), ("parent", shared.own, _PARENT, 18)]
     rows += [
         (f"child {number}", shared.child or shared.own, _CHILDREN + _EACH * number, _EACH - 2)
         for number in range(files)
     ]
     for name, context, y, height in rows:
-        x, chosen = _NAMES, (name == "alone") == (way == "alone")
+        x = _NAMES
         lengths = context.prompt, context.calls, context.results
         for (mark, word), tokens in zip(_PARTS, lengths, strict=True):
             end = round(_NAMES + (tokens + (x - _NAMES) / unit) * unit)
-            style = "" if chosen else "p"
-            canvas.bar(f"{name} {word}", x, y, end - x, height, mark.key, style)
+            canvas.bar(f"{name} {word}", x, y, end - x, height, mark.key)
             x = end
         if height > _EACH or name == "child 0":
-            bold = "b" if chosen else "q"
             said, each = ("children", " each") if name == "child 0" else (name, "")
-            canvas.text(name, 0, y + height / 2 + 4, said, bold)
-            canvas.text(f"{name} is", x + 5, y + height / 2 + 4, _k(context.tokens) + each, bold)
+            canvas.text(name, 0, y + height / 2 + 4, said)
+            canvas.text(f"{name} is", x + 5, y + height / 2 + 4, _k(context.tokens) + each, "b")
     legend(canvas, low + 24, *((mark, "", word) for mark, word in _PARTS))
 
 
-def _costs(canvas: Canvas, files: int, way: str) -> None:
+def _costs(canvas: Canvas, files: int) -> None:
     most, right = 24_000, canvas.width - _WAYS
     unit, step = (_BASE - _TOP) / most, (right - LEFT) / len(FILES)
     canvas.text("all", 0, _TOP - 14, "cost, in tokens of plain input, by files", "b")
@@ -198,20 +191,19 @@ def _costs(canvas: Canvas, files: int, way: str) -> None:
             canvas.text(f"{tick} files", place, _BASE + 17, str(tick), "qc")
     x = LEFT + files * step
     canvas.edge("cause", f"M0 0V{_BASE - _TOP}", "cause", "d", x=x, y=_TOP)
-    for one in sorted(WAYS, key=way.__eq__):
+    for one in WAYS:
         spots = [
             f"{LEFT + number * step:.0f} {_BASE - run(number, one).cost * unit:.0f}"
             for number in FILES
         ]
-        mark = "cause" if one == way else "system"
-        canvas.edge(f"{one} curve", f"M{'L'.join(spots)}", mark, "w" if one == way else "")
+        mark = "system" if one == "alone" else "cause"
+        canvas.edge(f"{one} curve", f"M{'L'.join(spots)}", mark, "" if one == "series" else "w")
         now = _BASE - run(files, one).cost * unit
-        canvas.dot(f"{one} now", x, now, 5 if one == way else 3, mark)
+        canvas.dot(f"{one} now", x, now, 3 if one == "series" else 5, mark)
         # The lines with subagents end side by side; one name goes above, and not onto the other.
         last = _BASE - run(FILES[-1], one).cost * unit - 9 * (one == "series")
-        canvas.text(f"{one} line", right + 8, last + 4, one, "b" if one == way else "q", mark)
-    canvas.text("files", x, _BASE + 34, count(files, "file"), "bc", "cause")
-    canvas.height = _BASE + 40
+        canvas.text(f"{one} line", right + 8, last + 4, one, "", mark)
+    canvas.height = _BASE + 24
 
 
 def _k(tokens: float) -> str:

@@ -86,28 +86,31 @@ def explorable() -> Explorable:
 
 
 def _finding(used: int, best: str) -> str:
+    skills = "1 skill" if used == 1 else f"{used} skills"
+    return f"With {skills} used, {_NAMED[best]} costs least."
+
+
+def _costs(used: int, best: str) -> str:
     costs = {way: f"{bill(used, number) / 1000:.1f}k" for way, number in WAYS.items()}
     others = " and ".join(f"{cost} for {_NAMED[way]}" for way, cost in costs.items() if way != best)
-    return (
-        f"With {used} of {SKILLS} skills used, {_NAMED[best]} costs least: "
-        f"{costs[best]}, against {others}."
-    )
+    return f"It costs {costs[best]} tokens of plain input, against {others}."
 
 
 def _because(used: int, best: str) -> str:
+    costs = _costs(used, best)
     tokens, most = (short(sum(context(used, WAYS[way]))) for way in (best, "preload all"))
     instead = "" if best == "preload all" else f" The longest request has {tokens}, not {most}."
     if best == "on demand":
-        return f"Instructions that the work doesn't need are never sent.{instead}"
+        return f"{costs} Instructions that the work doesn't need are never sent.{instead}"
     if best == "preload all":
         return (
-            f"On demand, loading takes {used} more requests, and each of them sends everything "
-            "before it again."
+            f"{costs} On demand, loading takes {used} more requests, and each of them sends "
+            "everything before it again."
         )
     saved = 1 - bill(used, FEW) / bill(used, 0)
     return (
-        f"The {min(used, FEW)} that are needed anyway take no request of their own. That saves "
-        f"{saved:.0%} against loading on demand.{instead}"
+        f"{costs} The {min(used, FEW)} that are needed anyway take no request of their own. That "
+        f"saves {saved:.0%} against loading on demand.{instead}"
     )
 
 
@@ -132,7 +135,7 @@ _NAMED = {
 #: Room for the names of the ways, on both sides, in pixels.
 _NAMES, _WAYS = 78, 88
 #: Upper edges of the rows, of the second picture, and its 0, in pixels.
-_ROWS, _EACH, _TOP, _BASE = 24, 26, 190, 390
+_ROWS, _EACH, _TOP, _BASE = 24, 26, 240, 424
 _PARTS = (
     (theme.SYSTEM, "", "catalogue, tools"),
     (theme.RESULT, "", "used"),
@@ -171,7 +174,7 @@ def _some(way: str) -> bool:
 def _bills(canvas: Canvas, used: int, best: str) -> None:
     most, right = 240_000, canvas.width - _WAYS
     unit, step = (_BASE - _TOP) / most, (right - LEFT) / SKILLS
-    canvas.text("bill in", 0, _TOP - 14, "bill, in tokens of plain input", "b")
+    canvas.text("bill in", 0, _TOP - 64, "bill, in tokens of plain input", "b")
     scale(canvas, "bill", range(0, most + 1, 80_000), _BASE, unit, right)
     x = LEFT + used * step
     canvas.edge("cause", f"M0 0V{_BASE - _TOP}", "cause", "d", x=x, y=_TOP)
@@ -195,8 +198,7 @@ def _bills(canvas: Canvas, used: int, best: str) -> None:
         low = max(low + 14, _BASE - bill(SKILLS, WAYS[way]) * unit + 4)
         look = ("b", "cause") if way == best else ("q", "system")
         canvas.text(f"{[*WAYS].index(way)} line", right + 8, low, way, *look)
-    canvas.text("used", x, _BASE + 34, f"{used} used", "bc", "cause")
-    y = _BASE + 58
+    y = _TOP - 40
     for first, way, place in crossings():
         cost = bill(first - 1, WAYS[way]) * (first - place)
         cost += bill(first, WAYS[way]) * (place - first + 1)
@@ -207,4 +209,4 @@ def _bills(canvas: Canvas, used: int, best: str) -> None:
             f"crossing of {first}", 24, y, f"from {first} skills on, {way} costs least", "q"
         )
         y += 22
-    canvas.height = y - 12
+    canvas.height = _BASE + 24

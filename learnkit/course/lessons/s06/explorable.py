@@ -97,11 +97,11 @@ def draw(width: float, least: int) -> Answer:
     """The requests of the session, and below them the bill for every value of the cause."""
     canvas = Canvas(width)
     slots = max(len(session(one)) for one in LEAST)
-    right = LEFT + slots * int((width - LEFT) / slots)
-    _sawtooth(canvas, session(least), (right - LEFT) // slots, right)
-    legend(canvas, _BASE + 15, *((mark, "", mark.word) for mark in (theme.CACHED, theme.FRESH)))
-    _bills(canvas, least, right)
-    return Answer(_finding(least), canvas, _assumes(), _because(least))
+    _sawtooth(canvas, session(least), (width - LEFT) / slots, width)
+    _bills(canvas, least, width)
+    half = (width - LEFT) / len(LEAST) / 2
+    axis = LEFT + half, _BILL_BASE, width - half, _BILL_BASE
+    return Answer(_finding(least), canvas, _assumes(), _because(least), axis)
 
 
 def explorable() -> Explorable:
@@ -111,30 +111,23 @@ def explorable() -> Explorable:
 
 
 def _finding(least: int) -> str:
-    best = cheapest()
-    every, now = _cost(0), _cost(least)
+    now = _cost(least)
     if least == 0:
-        return (
-            f"Clearing every turn costs {every}, and clearing at least {best:,} tokens at a time "
-            f"costs {_cost(best)}."
-        )
+        return f"Clearing every turn costs {now} tokens of plain input."
     if not _done(least, "cleared"):
-        return (
-            f"Clearing never frees {least:,} tokens here. Summaries alone cost {now}, and the "
-            f"cheapest choice {_cost(best)}."
-        )
-    if least == best:
-        return (
-            f"Clearing at least {least:,} tokens at a time is the cheapest choice: it costs {now}, "
-            f"and clearing every turn {every}."
-        )
-    return (
-        f"Clearing at least {least:,} tokens of old results at a time costs {now}. The cheapest "
-        f"choice costs {_cost(best)}, and clearing every turn {every}."
-    )
+        return f"Clearing never frees {least:,} tokens here. Summaries alone cost {now}."
+    if least == cheapest():
+        return f"Clearing at least {least:,} tokens at a time is the cheapest choice: {now}."
+    return f"Clearing at least {least:,} tokens at a time costs {now}."
 
 
 def _because(least: int) -> str:
+    best = cheapest()
+    costs = f"The cheapest choice, {best:,}, costs {_cost(best)}; clearing every turn, {_cost(0)}."
+    return f"{_reason(least)} {costs}"
+
+
+def _reason(least: int) -> str:
     done = _done(least, "cleared")
     clearings = count(done, "clearing")
     if summaries := _done(least, "summarised"):
@@ -168,12 +161,13 @@ def _assumes() -> str:
 
 
 #: The heights of the two pictures, from their upper edge to their 0, in pixels.
-_TOP, _BASE, _BILL_TOP, _BILL_BASE = 40, 180, 250, 346
+_TOP, _BASE, _BILL_TOP, _BILL_BASE = 52, 192, 250, 360
 
 
-def _sawtooth(canvas: Canvas, sent: tuple[Sent, ...], step: int, right: float) -> None:
+def _sawtooth(canvas: Canvas, sent: tuple[Sent, ...], step: float, right: float) -> None:
     unit = (_BASE - _TOP) / THRESHOLD
     canvas.text("sent with", 0, 12, "tokens sent with each request", "b")
+    legend(canvas, 22, *((mark, "", mark.word) for mark in (theme.CACHED, theme.FRESH)))
     scale(canvas, "sent", range(0, THRESHOLD + 1, 2_000), _BASE, unit, right)
     for number, one in enumerate(sent):
         x = LEFT + number * step + 1
@@ -185,7 +179,7 @@ def _sawtooth(canvas: Canvas, sent: tuple[Sent, ...], step: int, right: float) -
 
 
 def _bills(canvas: Canvas, least: int, right: float) -> None:
-    top, step = 75_000, int(right - LEFT) // len(LEAST)
+    top, step = 75_000, (right - LEFT) / len(LEAST)
     unit = (_BILL_BASE - _BILL_TOP) / top
     canvas.text("bill in", 0, _BILL_TOP - 14, "bill, in tokens of plain input", "b")
     canvas.bar("key output", right - 56, _BILL_TOP - 23, 10, 10, theme.OUTPUT.key)
@@ -206,9 +200,7 @@ def _bills(canvas: Canvas, least: int, right: float) -> None:
     best = LEFT + (LEAST.index(cheapest()) + 0.5) * step
     canvas.text("best", best, _BILL_BASE + 32, "▲", "bc")
     canvas.text("cheapest", best + 8, _BILL_BASE + 32, "cheapest", "b")
-    canvas.text("every", LEFT, _BILL_BASE + 50, "cleared every turn", "q")
-    canvas.text("never", right, _BILL_BASE + 50, "never cleared", "qe")
-    canvas.height = _BILL_BASE + 56
+    canvas.height = _BILL_BASE + 38
 
 
 def _portion(least: int) -> str:

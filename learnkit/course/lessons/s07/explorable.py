@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from learnkit.backends.task import Task
-from learnkit.views.drawing.display import Canvas
-from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
+from learnkit.events.text import one_line
+from learnkit.views.drawing.display import Canvas, text_width
+from learnkit.widget.explore import Answer, Explorable, drag, explore
 
 NAIVE, ATOMIC = "write in place", "write beside, then rename"
 #: Bytes between two moments of the write.
 STEP = 8
 _TASK = Task(1, "parse the readings", status="in_progress", owner="alice")
-_LINES, _LEADING = 9, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,84 +67,110 @@ def found(text: str) -> str | None:
     return status
 
 
-def draw(width: float, moment: int, way: str) -> Answer:
-    """The write with the moment of the kill, the files, and what the next process reads."""
+def draw(width: float, moment: int) -> Answer:
+    """Both ways to write below the moment of the kill, and what the next process reads."""
     canvas, size = Canvas(width), len(texts()[1])
-    left, right = 12.0, width - 12
-    begin, end = left + 0.16 * (right - left), right - 0.16 * (right - left)
-    spots = {-1: (left + begin) / 2, size + 1: (end + right) / 2}
-    x = spots.get(moment, begin + (end - begin) * max(moment, 0) / size)
-    canvas.bar("before", left, 28, begin - left - 2, 12, "pending", "p")
-    canvas.bar("writing", begin, 28, end - begin, 12, "active", "p")
-    canvas.bar("written", begin, 28, (end - begin) * min(max(moment, 0), size) / size, 12, "active")
-    canvas.bar("after", end + 2, 28, right - end - 2, 12, "done", "p")
-    canvas.text("say before", left, 58, "before", "q", width=begin - left)
-    canvas.text("say writing", (begin + end) / 2, 58, f"{size} bytes are written", "qc")
-    last = "done" if way == NAIVE else "renamed"
-    canvas.text("say after", right, 58, last, "qe", width=right - end)
-    canvas.edge("kill", "M0 0V36", "cause", "w", x=x, y=16)
-    canvas.text("say kill", x, 12, "kill", "bc", "cause")
+    first, last = 8.0, width - 8
+    every = moments()
 
-    left_over = disk(moment, way)
-    status = found(left_over.file)
-    mark = {"completed": "done", "in_progress": "active", None: "failed"}[status]
-    wide = width - 24 if width < 560 else (width - 36) / 2
-    tall = 24 + _LEADING * _LINES
-    _file(canvas, "file", 12, 76, wide, tall, mark, "task_1.json", left_over.file)
-    low = 76 + tall + 12
-    x, top = (12.0, low) if width < 560 else (24 + wide, 76.0)
-    if way == ATOMIC and left_over.part is not None:
-        _file(canvas, "part", x, top, wide, tall, "pending", "the file beside it", left_over.part)
-    y = top + tall + 12
-    reads = {
-        "completed": "✓ The next process: task 1 completed",
-        "in_progress": "▶ The next process: task 1 in progress",
-        None: "✗ The next process: can't read it",
-    }[status]
-    canvas.box("reads", 12, y, width - 24, 28, mark, [reads], says=reads)
-    canvas.height = y + 36
+    def at(moment: int) -> float:
+        return first + (last - first) * every.index(moment) / (len(every) - 1)
+
+    x = at(moment)
+    # The line keeps clear of the texts that it passes.
+    canvas.edge("kill", "M0 0V18M0 38V68M0 90V104M0 126V206", "cause", "w", x=x, y=18)
+    side = "e" if x > width / 2 else ""
+    canvas.text("say kill", x - 12 if side else x + 12, 14, "killed here", f"b{side}", "cause")
+    canvas.dot("here", x, 10, 6, "cause", says=_when(moment))
+    for way, y in ((NAIVE, 48.0), (ATOMIC, 136.0)):
+        left = disk(moment, way)
+        mark, says = _READ[found(left.file)]
+        canvas.text(way, 0, y, way, "b")
+        canvas.text(f"reads {way}", width, y, says, "be", mark)
+        end = at(size) if found(left.file) else at(moment)
+        _file(canvas, f"file {way}", y + 10, (at(0), end, at(size)), mark, "task_1.json")
+        if way == ATOMIC and left.part is not None:
+            ends = at(0), at(moment), at(size)
+            _file(canvas, "part", y + 40, ends, "pending", "the file beside it")
+        elif way == ATOMIC:  # it isn't there yet, or has taken the other's name
+            _file(canvas, "part", y + 40, (at(0), at(0), at(size)), "pending", "")
+        else:
+            quote = f"task_1.json: {_tail(left.file)}"
+            canvas.text("tail", 0, y + 52, quote, "mq", width=width)
+    for key, spot, said, style in (
+        ("before", first, "before", ""), ("begin", at(0), "", ""), ("end", at(size), "", ""),
+        ("bytes", width / 2, f"{size} bytes are written", "c"), ("after", last, "renamed", "e"),
+    ):  # fmt: skip
+        if said:
+            canvas.text(f"say {key}", spot, _LOW + 18, said, f"q{style}")
+        else:
+            canvas.edge(f"tick {key}", "M0 0V6", x=spot, y=_LOW)
+    canvas.height = _LOW + 24
     assumes = (
         f"one file of {size} bytes, written from its beginning in steps of {STEP}; a rename is one "
         "step of the file system; the process dies, not the power"
     )
-    return Answer(_finding(moment, way, status), canvas, assumes)
-
-
-def _finding(moment: int, way: str, status: str | None) -> str:
-    size = len(texts()[1])
-    if moment < 0:
-        when = "before its first byte"
-    elif moment > size:
-        when = "after the last step"
-    else:
-        when = f"after {moment} of {size} bytes"
-    end = {
-        "completed": "the next process finds the task completed",
-        "in_progress": "the next process finds the task as it was, in progress",
-        None: "the file is torn, and the next process can't read it",
-    }[status]
-    how = "in place" if way == NAIVE else "beside the file"
-    return f"Killed {when}, writing {how}: {end}."
+    axis = first, _LOW, last, _LOW
+    return Answer(_finding(moment), canvas, assumes, _because(moment), axis)
 
 
 def _file(
-    canvas: Canvas,
-    key: str,
-    x: float,
-    y: float,
-    wide: float,
-    tall: float,
-    mark: str,
-    name: str,
-    text: str,
+    canvas: Canvas, key: str, y: float, ends: tuple[float, float, float], mark: str, name: str
 ) -> None:
-    says = f"{name}, {len(text)} bytes"
-    shown = text.rstrip("\n").replace(" ", "\u00a0").split("\n")[:_LINES] if text else []
-    canvas.box(key, x, y, wide, tall, mark, [f"{name} · {len(text)} bytes", *shown], "m", says=says)
+    """A file as long as what is written of it; the rest is a ghost."""
+    begin, end, whole = ends
+    canvas.box(f"ghost of {key}", begin, y, whole - begin, 24, style="d")
+    canvas.bar(key, begin, y, end - begin, 24, mark, "p", says=name)
+    if name and end - begin > text_width(name) + 16:
+        canvas.text(f"name of {key}", begin + 8, y + 16, name, "n", mark)
+
+
+def _tail(text: str) -> str:
+    """The status that a file holds, or how its text ends."""
+    if not text:
+        return "(empty)"
+    status = found(text)
+    return f'"status": "{status}"' if status else f"…{one_line(text[-18:])} ✂"
+
+
+def _when(moment: int) -> str:
+    size = len(texts()[1])
+    if moment < 0:
+        return "before the first byte"
+    return "after the last step" if moment > size else f"after {moment} of {size} bytes"
+
+
+def _finding(moment: int) -> str:
+    statuses = {found(disk(moment, way).file) for way in (NAIVE, ATOMIC)}
+    if None in statuses:
+        end = "in place the file is torn, beside it is whole"
+    elif len(statuses) == 2:
+        end = "in place it is new, beside it is still old"
+    else:
+        end = "both files are whole"
+    return f"Killed {_when(moment)}: {end}."
+
+
+def _because(moment: int) -> str:
+    size = len(texts()[1])
+    if moment < 0:
+        return "Nothing is written yet, and the next process finds the task in progress."
+    if moment > size:
+        return "Everything is written, and the next process finds the task completed."
+    return "A rename is one step: until then, the next process finds the old file."
+
+
+#: What the next process finds: its mark, and in a few words.
+_READ = {
+    "completed": ("done", "✓ completed"),
+    "in_progress": ("active", "▶ in progress"),
+    None: ("failed", "✗ can't be read"),
+}
+_LOW = 224.0
 
 
 def explorable() -> Explorable:
-    """Kill the worker at any moment of its write."""
+    """Kill the worker at any moment of its write, in place and beside the file."""
     size = len(texts()[1])
 
     def said(moment: int) -> str:
@@ -152,5 +178,4 @@ def explorable() -> Explorable:
             return "before"
         return "at the end" if moment > size else f"{moment} bytes"
 
-    moment = drag(moments(), 6 * STEP, "the worker is killed at", said=said)
-    return explore(draw, moment=moment, way=pick([NAIVE, ATOMIC], label="it writes"))
+    return explore(draw, moment=drag(moments(), 6 * STEP, "the worker is killed at", said=said))

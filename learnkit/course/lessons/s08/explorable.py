@@ -24,6 +24,8 @@ MOST = max(TURNS.values())
 JOBS = tuple(2 * number + 0.5 for number in range(11))
 #: The scale of the picture, in seconds: the longest serial run.
 SCALE = MOST * LATENCY + JOBS[-1] + LATENCY
+#: Where the axis is, in pixels.
+_LOW = 218.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,45 +68,51 @@ def draw(width: float, seconds: float, other_work: str = "plenty") -> Answer:
     canvas = Canvas(width)
     turns = TURNS[other_work]
     one, other = background(seconds, turns), foreground(seconds, turns)
-    room = width - 16
-    _row(canvas, "background", one, 26, room)
-    _row(canvas, "foreground", other, 128, room)
+    canvas.text("legend", 0, 12, "blue: the request that reads the result", "q")
+    end = width * one.job[1] / SCALE
+    canvas.edge("end", f"M0 0V20M0 42V{_LOW - 98:g}", "cause", "d", x=end, y=98)
+    _row(canvas, "background", one, 50)
+    _row(canvas, "foreground", other, 142)
     for mark in range(0, int(SCALE) + 1, 10):
-        x = 8 + room * mark / SCALE
-        canvas.edge(f"tick {mark}", "M0 0V6", x=x, y=212)
-        canvas.text(f"time {mark}", x, 230, f"{mark} s", "q" if mark == 0 else "qc", width=40)
-    words = "boxes: requests (blue: reads the result)"
-    canvas.text("legend", 8, 252, words, "q", width=room)
-    canvas.height = 260
-    saved = other.end - one.end
-    late = one.read > turns
+        x = width * mark / SCALE
+        canvas.edge(f"tick {mark}", "M0 0V6", x=x, y=_LOW)
+        canvas.text(f"time {mark}", x, _LOW + 18, f"{mark} s", "q" if mark == 0 else "qc", width=40)
+    canvas.height = _LOW + 24
     turn = one.read - 1
-    read = "one request more" if late else f"request {one.read}"
-    if late and one.job[1] > turns * LATENCY:
-        ends = f"The job ends {one.job[1] - turns * LATENCY:g} s after the agent's other turns"
+    late = one.job[1] - turns * LATENCY
+    if one.read > turns and late > 0:
+        ends = f"The job ends {late:g} s after the agent's other turns"
     else:
         ends = f"The job ends during request {turn}"
-    if saved > 0:
-        cost = f"in the foreground the run takes {saved:g} s longer"
-    elif saved < 0:
-        cost = f"in the foreground the run is {-saved:g} s shorter"
-    else:
-        cost = "in the foreground the run takes just as long"
+    read = "one request more" if one.read > turns else f"request {one.read}"
+    saved = other.end - one.end
+    waits = "" if saved > 0 else " The agent waits in both, and the late result costs a request."
     needs = ", ".join(f"{number} with {much}" for much, number in TURNS.items())
     assumes = (
         f"each reply takes {LATENCY:g} s; requests that the agent needs: {needs} to do beside the "
         "job; every other call takes no time"
     )
-    because = "" if saved > 0 else "The agent waits in both, and the late result costs a request."
-    return Answer(f"{ends}; its result is read in {read}; {cost}.", canvas, assumes, because)
+    first, last = (width * (LATENCY + job) / SCALE for job in (JOBS[0], JOBS[-1]))
+    because = f"{ends}, and its result is read in {read}.{waits}"
+    return Answer(_finding(saved), canvas, assumes, because, (first, _LOW, last, _LOW))
 
 
-def _row(canvas: Canvas, name: str, run: Schedule, y: float, room: float) -> None:
+def _finding(saved: float) -> str:
+    if not saved:
+        return "In the background the run takes just as long."
+    return f"In the background the run is {abs(saved):g} s {'shorter' if saved > 0 else 'longer'}."
+
+
+def _row(canvas: Canvas, name: str, run: Schedule, y: float) -> None:
     def at(seconds: float) -> float:
-        return 8 + room * seconds / SCALE
+        return canvas.width * seconds / SCALE
 
-    total = f"in the {name}: {run.end:g} s"
-    canvas.text(f"name {name}", 8, y - 10, total, "b", width=room)
+    canvas.text(f"name {name}", 0, y - 10, f"in the {name}: {run.end:g} s", "b")
+    if name == "foreground":  # what is not done while the agent waits
+        x, wide = at(run.job[0]), at(run.job[1]) - at(run.job[0])
+        canvas.box("waits", x, y, wide - 2, 26, style="d")
+        if wide > 104:
+            canvas.text("is waits", x + wide / 2, y + 17, "the agent waits", "qcn", width=wide)
     for number, begin in enumerate(run.requests, start=1):
         reads = number == run.read
         wide = at(begin + LATENCY) - at(begin)

@@ -10,12 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import permutations
 
+from learnkit.course.lessons.plots import strip
 from learnkit.events.text import count, listed
 from learnkit.views.drawing.display import Canvas, text_width
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
 UNLOCKED, LOCKED = "read, then empty", "both under one lock"
 READ, EMPTY = "read", "empty"
+#: What the owner does, which is no state of the inbox.
+_VERBS = {READ: "reads", EMPTY: "empties"}
+_LEFT = 44.0
 WRITERS = ("bob", "carol")
 OWNER = "alice"
 #: Every order of the steps in which the owner reads before it empties: those with most steps
@@ -93,64 +97,50 @@ def losing(way: str) -> int:
 def draw(width: float, order: tuple[str, ...], way: str) -> Answer:
     """The steps on the lanes of those who take them, the inbox after each, and all orders."""
     canvas, played = Canvas(width), day(order, way)
-    left = 52.0
-    each = (width - left - 4) / len(order)
-    lanes = {name: 8.0 + 40 * number for number, name in enumerate((*WRITERS, OWNER))}
+    each = (width - _LEFT + 4) / len(order)
+    lanes = {name: 2.0 + 38 * number for number, name in enumerate((*WRITERS, OWNER))}
     for name, y in lanes.items():
-        canvas.text(f"lane {name}", 4, y + 19, name, "b", width=left)
-        canvas.edge(f"line {name}", f"M0 0H{width - left - 4:g}", "", "", x=left, y=y + 15)
-    read, emptied = (
-        next(n for n, one in enumerate(played.moments) if one.step == step)
-        for step in (READ, EMPTY)
-    )
-    # A message is lost between the two steps; a lock is held from before the first one until after
-    # the second one.
-    inside = 0.0 if way == LOCKED else each / 2
-    gap = left + each * read + inside, left + each * (emptied + 1) - inside
-    if played.lost or way == LOCKED:
-        mark = "failed" if played.lost else "idle"
-        canvas.bar("gap", gap[0], 2, gap[1] - gap[0], 120, mark, "p")
-    if way == LOCKED:
+        canvas.text(f"lane {name}", 0, y + 19, name, "b", width=_LEFT)
+        canvas.edge(f"line {name}", f"M0 0H{width - _LEFT:g}", x=_LEFT, y=y + 15)
+    steps = [moment.step for moment in played.moments]
+    if way == LOCKED:  # from before she reads until after she has emptied it
+        x, end = (each * steps.index(READ), each * (steps.index(EMPTY) + 1))
+        canvas.bar("gap", _LEFT + x - 2, 0, end - x - 2, 112, "idle", "p")
         says = ("locked: who writes here waits", "locked")
-        fits = [text for text in says if text_width(text) <= gap[1] - gap[0]]
-        canvas.text("in gap", sum(gap) / 2, 137, fits[0], "qc")
+        (said, *_) = [text for text in says if text_width(text) <= end - x - 8]
+        canvas.text("in gap", _LEFT + (x + end) / 2 - 2, 62, said, "cn", "idle")
+    canvas.text("inbox", 0, 141, "inbox", "q", width=_LEFT)
+    written: list[str] = []
     for number, moment in enumerate(played.moments):
-        x, writes = left + each * number + 3, moment.step in WRITERS
+        x, writes = _LEFT + each * number, moment.step in WRITERS
         lane = moment.step if writes else OWNER
         is_lost = moment.step in played.lost
         mark = "failed" if is_lost else "done" if writes else "active"
         said = _said(moment, is_lost, each < 140)
         canvas.box(
-            f"step {moment.step}", x, lanes[lane], each - 6, 30, mark, [said],
+            f"step {moment.step}", x, lanes[lane], each - 4, 30, mark, [said],
             says=f"{lane} {said}",
         )  # fmt: skip
-        waiting = ", ".join(name if each > 90 else name[0] for name in moment.inbox) or "empty"
-        canvas.text(f"inbox {number}", x + each / 2 - 3, 157, waiting, "c", width=each)
-    canvas.text("inbox", 4, 157, "inbox", "q", width=left)
-    got = "nothing"
-    if played.got:
-        what = "message" if len(played.got) == 1 else "messages"
-        got = f"the {what} from {listed(list(played.got))}"
-    canvas.text("got", 4, 182, f"{OWNER.capitalize()} read {got}.", width=width - 8)
-    y, size = 208.0, (width - 8) / len(ORDERS)
-    for number, one in enumerate(ORDERS):
-        mark = "failed" if day(one, way).lost else "done"
-        canvas.bar(f"order {number}", 4 + size * number + 1, y, size - 2, 16, mark, "p")
-    place = ORDERS.index(order)
-    canvas.dot("here", 4 + size * (place + 0.5), y + 8, 6, "cause", says=f"order {place + 1}")
-    said = f"{losing(way)} of {len(ORDERS)} orders lose a message"
-    canvas.text("orders", 4, y + 34, said, "q", width=width - 8)
-    canvas.height = y + 42
+        written += [moment.step] * writes
+        for place, name in enumerate(written):
+            spot = x, 124 + 26.0 * place, each - 4, 22
+            if name in moment.inbox:
+                canvas.box(f"in {number} {name}", *spot, "user", [name], "l")
+            elif name in played.lost:  # what was lost stays as a ghost where it was
+                canvas.box(f"in {number} {name}", *spot, "", [f"✗ {name}"], "dlq")
+    canvas.text("orders", 0, 202, f"{losing(way)} of {len(ORDERS)} orders lose a message", "q")
+    marks = ["failed" if day(one, way).lost else "done" for one in ORDERS]
+    axis = strip(canvas, 210, marks, ORDERS.index(order))
     assumes = (
         f"{count(len(WRITERS), 'writer')} with one message each; {OWNER.capitalize()} reads the "
-        "inbox once; all orders in which she reads before she empties count the same"
+        "inbox once; all orders in which she reads before she empties it count the same"
     )
-    return Answer(_finding(played, way), canvas, assumes)
+    return Answer(_finding(played, way), canvas, assumes, _because(played), axis)
 
 
 def _said(moment: Moment, is_lost: bool, is_narrow: bool) -> str:
     if moment.step not in WRITERS:
-        return moment.step
+        return _VERBS[moment.step]
     if is_lost:
         return "✗ lost" if is_narrow else "✗ writes: lost"
     if moment.waited:
@@ -159,27 +149,32 @@ def _said(moment: Moment, is_lost: bool, is_narrow: bool) -> str:
 
 
 def _finding(played: Day, way: str) -> str:
-    orders = f"{losing(way)} of {len(ORDERS)} orders lose a message"
     if way == LOCKED:
-        waits = [moment.step for moment in played.moments if moment.waited]
+        waits = [moment.step.capitalize() for moment in played.moments if moment.waited]
         if waits:
             verb = "waits" if len(waits) == 1 else "wait"
-            who = listed([name.capitalize() for name in waits])
-            steps = ", ".join(moment.step for moment in played.moments)
-            return f"{who} {verb} for the lock: {steps}. No message is lost: {orders}."
-        return f"No writer has to wait, and no message is lost: {orders}."
+            return f"{listed(waits)} {verb} for the lock, and no message is lost."
+        return "No writer has to wait, and no message is lost."
     if not played.lost:
-        return f"No message is lost in this order, but {orders}."
+        return (
+            f"No message is lost in this order, but {losing(way)} of {len(ORDERS)} orders lose a "
+            "message."
+        )
     names = listed([f"{name.capitalize()}'s" for name in played.lost])
-    end = "message is lost" if len(played.lost) == 1 else "messages are lost"
-    return f"{names} {end}; {orders}."
+    return f"{names} {'message is' if len(played.lost) == 1 else 'messages are'} lost."
+
+
+def _because(played: Day) -> str:
+    steps = [_VERBS.get(moment.step, f"{moment.step} writes") for moment in played.moments]
+    got = f"what {listed(list(played.got))} wrote" if played.got else "nothing"
+    return f"What happens: {', '.join(steps)}. {OWNER.capitalize()} has read {got}."
 
 
 def explorable() -> Explorable:
     """Let the steps happen in another order, with and without a lock."""
 
     def said(order: tuple[str, ...]) -> str:
-        return ", ".join(order)
+        return ", ".join(_VERBS.get(step, step) for step in order)
 
     start = ("bob", READ, EMPTY, "carol")
     orders = drag(ORDERS, start, "order without a lock", said=said)

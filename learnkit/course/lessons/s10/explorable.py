@@ -10,14 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import permutations
 
+from learnkit.course.lessons.plots import strip
 from learnkit.events.text import listed
 from learnkit.views.drawing.display import Canvas
-from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
+from learnkit.widget.explore import Answer, Explorable, drag, explore
 
 WITHOUT, WITH = "without ids", "with ids"
-#: From this many pixels on, a plan and its answer are written on one line. Below it the boxes are
-#: narrow and tall, so that the lines that cross between them can be seen.
-_ROOMY = 560
+#: From this many pixels on, both ways stand side by side.
+_ROOMY = 600
+#: Width of an answer, height of a row, and where the rows of a way begin, in pixels.
+_PILL, _ROW, _TOP = 88, 58, 34
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,11 @@ class Plan:
     mate: str
     does: str
     approved: bool
+
+    @property
+    def name(self) -> str:
+        """Who it is, in a sentence."""
+        return self.mate.capitalize()
 
     @property
     def answer(self) -> str:
@@ -58,61 +65,70 @@ def reaches(order: tuple[int, ...], way: str) -> dict[int, int]:
     return dict(enumerate(order))
 
 
-def draw(width: float, order: tuple[int, ...], way: str) -> Answer:
-    """The plans, the answers as they arrive, and which answer each plan gets."""
-    canvas = Canvas(width)
-    got = reaches(order, way)
-    is_wide = width >= _ROOMY
-    wide, last = (width * 0.4, width * 0.4) if is_wide else (140.0, 98.0)
-    tall = 44 if is_wide else 60
-    row, right = tall + 18, width - last - 6
-    canvas.text("plans", 6, 16, "open plans", "q", width=wide)
-    head = "answers, as they arrive" if is_wide else "answers"
-    canvas.text("answers", right, 16, head, "q", width=last)
-    for number, plan in enumerate(PLANS):
-        meant = PLANS[got[number]]
-        y, at = 28 + row * number, 28 + row * order.index(got[number])
-        may = "may" if meant.approved else "may not"
-        is_right = meant.approved == plan.approved
-        mark = "done" if is_right else "failed"
-        glyph = "✓" if is_right else "✗"
-        canvas.edge(
-            f"way {plan.id}",
-            f"M0 0C-40 0 {wide + 46 - right:g} {y - at:g} {wide + 6 - right:g} {y - at:g}",
-            mark,
-            "w",
-            x=right,
-            y=at + tall / 2,
-            says=f"{plan.mate}'s plan gets the answer to {meant.mate}'s",
-        )
-        name = f"{plan.id} · {plan.mate}" if way == WITH else plan.mate
-        word = f"gets “{meant.answer}”"
-        lines = [f"{glyph} {name} {word}"] if is_wide else [f"{glyph} {name}", word]
-        lines.append(plan.does)
-        canvas.box(f"plan {plan.id}", 6, y, wide, tall, mark, lines, says=f"{plan.mate} {may}")
-    for place, number in enumerate(order):
-        plan = PLANS[number]
-        y = 28 + row * place
-        name = f"“{plan.answer}” to {plan.id}" if way == WITH else f"“{plan.answer}”"
-        meant_for = f"meant for {plan.mate}"
-        lines = [name, meant_for] if is_wide else [name, *meant_for.rsplit(" ", 1)]
-        canvas.box(f"answer {plan.id}", right, y, last, tall, "user", lines, says=name)
-    canvas.height += 10
+def draw(width: float, order: tuple[int, ...]) -> Answer:
+    """Both ways with the same answers, and below them all orders in which these can arrive."""
+    canvas, is_wide = Canvas(width), width >= _ROOMY
+    wide = (width - 48) / 2 if is_wide else width
+    tall = _TOP + _ROW * len(PLANS) + 30
+    _way(canvas, WITHOUT, "first come, first matched", 0, 0, wide, order)
+    x, y = (wide + 48, 0) if is_wide else (0, tall)
+    _way(canvas, WITH, "each finds its plan", x, y, wide, order)
+    if is_wide:
+        canvas.edge("between", f"M0 0V{tall - 12:g}", x=width / 2)
+    base = y + tall + 18
+    canvas.text("orders", 0, base - 8, "the order in which the answers arrive", "q")
+    marks = ["failed" if _wrong(reaches(one, WITHOUT)) else "done" for one in ORDERS]
+    initials = [" ".join(PLANS[plan].name[0] for plan in one) for one in ORDERS]
+    axis = strip(canvas, base, marks, ORDERS.index(order), initials)
     assumes = (
         f"three plans, submitted in this order; the lead approves {_named(True)} and rejects "
         f"{_named(False)}; without ids, the first answer counts for the first plan, and so on; "
-        f"✓ marks a plan that gets the right word, ✗ one that gets the wrong word"
+        "green is an order in which every plan gets the right word without ids"
     )
-    because = ""
-    if way == WITH:  # not before, because the lesson asks the reader to count
-        taken = [reaches(one, WITHOUT) for one in ORDERS]
-        words = sum(not _wrong(got) for got in taken)
-        own = sum(all(plan == meant for plan, meant in got.items()) for got in taken)
-        because = (
-            f"Without ids, every plan gets the right word in {words} of the {len(ORDERS)} orders, "
-            f"and its own answer in {own}."
-        )
-    return Answer(_finding(order, way), canvas, assumes, because)
+    because = "Both sides have the same three answers in the same order. Only the ids differ."
+    return Answer(_finding(order), canvas, assumes, because, axis)
+
+
+def _way(
+    canvas: Canvas, way: str, how: str, x: float, y: float, wide: float, order: tuple[int, ...]
+) -> None:
+    """The plans at the left, the answers as they arrive at the right, and which one each gets."""
+    got, right = reaches(order, way), x + wide - _PILL
+    last = x + wide * 0.5 if wide < 400 else x + wide * 0.54
+    canvas.text(way, x, y + 12, f"{way[:1].upper()}{way[1:]}: {how}", "b", width=wide)
+    for number, plan in enumerate(PLANS):
+        meant, key = PLANS[got[number]], f"{way} {plan.id}"
+        low, at = y + _TOP + _ROW * number, y + _TOP + _ROW * order.index(got[number])
+        is_right = meant.approved == plan.approved
+        mark = "done" if is_right else "failed"
+        canvas.box(
+            f"plan {key}", x, low - 8, last - x, 42, "" if is_right else mark,
+            [plan.name, plan.does], says=f"{plan.name} gets “{meant.answer}”",
+        )  # fmt: skip
+        back, down = last + 6 - right, low - at
+        bend = back / 2
+        path = f"M0 0C{bend:g} 0 {bend:g} {down:g} {back:g} {down:g}m7 -4l-7 4l7 4"
+        canvas.edge(f"way {key}", path, mark, "w", x=right - 4, y=at + 13)
+    for place, number in enumerate(order):
+        plan, low = PLANS[number], y + _TOP + _ROW * place
+        whom = f"for {plan.name}" if way == WITH else "for whom?"
+        lines = [f"“{plan.answer}”", whom]
+        canvas.box(f"answer {way} {plan.id}", right, low - 8, _PILL, 42, "user", lines)
+    wrong = [PLANS[n] for n in _wrong(got)]
+    low = y + _TOP + _ROW * len(PLANS) + 6
+    if wrong:
+        canvas.text(f"end {way}", x, low, f"✗ {_done(wrong)}", "b", "failed", width=wide)
+    else:
+        own = all(plan == meant for plan, meant in got.items())
+        said = "✓ Each gets its own answer." if own else "✓ Each gets the right word."
+        canvas.text(f"end {way}", x, low, said, "b", "done", width=wide)
+
+
+def _done(wrong: list[Plan]) -> str:
+    """What the wrong answers lead to."""
+    kept = listed([plan.name for plan in wrong if plan.approved])
+    (done,) = (plan for plan in wrong if not plan.approved)
+    return f"{done.name} {done.does}; {kept} may not."
 
 
 def _wrong(got: dict[int, int]) -> list[int]:
@@ -121,30 +137,25 @@ def _wrong(got: dict[int, int]) -> list[int]:
 
 
 def _named(approved: bool) -> str:
-    return listed([f"{one.mate}'s" for one in PLANS if one.approved == approved])
+    return listed([f"{one.name}'s" for one in PLANS if one.approved == approved])
 
 
-def _finding(order: tuple[int, ...], way: str) -> str:
-    if way == WITH:
-        return f"With ids, every plan gets its own answer in all {len(ORDERS)} orders."
-    got = reaches(order, way)
-    wrong = _wrong(got)
-    if not wrong:
-        if crossed := [PLANS[n].mate for n, meant in got.items() if n != meant]:
-            return (
-                f"Every plan gets the right word by luck: {listed(crossed)} get each other's “ok”."
-            )
-        return "Every plan gets its own answer by luck: they arrive in the order of the plans."
-    done = [f"{PLANS[n].mate} {PLANS[n].does}" for n in wrong if not PLANS[n].approved]
-    kept = [PLANS[n].mate for n in wrong if PLANS[n].approved]
-    return f"Without ids, {listed(kept)} gets the “no”, and {listed(done)}."
+def _finding(order: tuple[int, ...]) -> str:
+    got = reaches(order, WITHOUT)
+    wrong = [PLANS[n] for n in _wrong(got)]
+    if wrong:
+        kept = listed([plan.name for plan in wrong if plan.approved])
+        (done,) = (plan for plan in wrong if not plan.approved)
+        return f"{kept} gets {done.name}'s “no”, and {done.name} {done.does}."
+    if crossed := [PLANS[n].name for n, meant in got.items() if n != meant]:
+        return f"Every plan gets the right word by luck: {listed(crossed)} get each other's “ok”."
+    return "Every plan gets its own answer by luck: they arrive in the order of the plans."
 
 
 def explorable() -> Explorable:
-    """Let the answers arrive in another order, with and without ids."""
+    """Let the answers arrive in another order, without ids and with them."""
 
     def said(order: tuple[int, ...]) -> str:
-        return ", ".join(PLANS[number].mate for number in order)
+        return ", ".join(PLANS[number].name for number in order)
 
-    orders = drag(ORDERS, ORDERS[1], "answers arrive for", said=said)
-    return explore(draw, order=orders, way=pick([WITHOUT, WITH], label="messages"))
+    return explore(draw, order=drag(ORDERS, ORDERS[1], "answers arrive for", said=said))

@@ -17,13 +17,14 @@ from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 BUSY = {"alice": 6.0, "bob": 9.0}
 #: Seconds between two looks at the board, and seconds that the task takes.
 POLL, TASK = 5.0, 6.0
-#: The idle limits, and when the task may come, in seconds: each second where a limit can end.
+#: The idle limits, and when the task may come, in seconds.
 LIMITS = (10.0, 20.0, 30.0)
-ARRIVALS = tuple(second + 0.5 for second in (*range(0, 16, 2), *range(16, 41)))
+ARRIVALS = tuple(second + 0.5 for second in range(41))
 #: The scale of the picture, in seconds.
 SCALE = 80.0
 At = Callable[[float], float]
-_LEFT, _LANES, _LANE, _TALL = 48.0, 66.0, 34.0, 20.0
+#: Room for the names, the lane of the task, those of the teammates, and how tall they are.
+_LEFT, _TASK, _LANES, _LANE, _TALL = 44.0, 54.0, 92.0, 46.0, 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,82 +92,80 @@ def draw(width: float, arrival: float, limit: str) -> Answer:
     canvas = Canvas(width)
     seconds = _seconds(limit)
     run = day(arrival, seconds)
-    room = width - _LEFT - 16
+    room = width - _LEFT - 12
 
     def at(time: float) -> float:
         return round(_LEFT + room * time / SCALE)
 
+    _key(canvas, 14)
     low = _LANES + _LANE * len(BUSY)
+    x = at(arrival)
+    canvas.edge("arrival", f"M0 0V{low - _TASK:g}", "cause", "d", x=x, y=_TASK)
     for number, (name, life) in enumerate(run.lives.items()):
         _life(canvas, name, life, number + 1, at)
-    x = at(arrival)
-    canvas.edge("arrival", f"M0 0V{low - 18:g}", "cause", "d", x=x, y=18)
-    side = "e" if x > width / 2 else ""
-    canvas.text("task comes", x, 12, "the task arrives", f"b{side}", "cause")
     _task(canvas, run, arrival, at)
     for mark in range(0, int(SCALE) + 1, 20):
         canvas.edge(f"tick {mark}", "M0 0V6", x=at(mark), y=low)
         canvas.text(f"time {mark}", at(mark), low + 18, f"{mark} s", "qc", width=40)
-    canvas.height = _key(canvas, low + 44, seconds) + 10
+    canvas.height = low + 24
     busy = ", ".join(f"{name.capitalize()} until {time:g} s" for name, time in BUSY.items())
     assumes = (
         f"both are busy at first, {busy}; an idle teammate looks every {POLL:g} s, and a last "
         f"time when its limit is over; the task suits both and takes {TASK:g} s; no message "
         "arrives; a look takes no time"
     )
-    return Answer(_finding(run, arrival), canvas, assumes, _because(run, arrival, seconds))
+    axis = at(ARRIVALS[0]), low, at(ARRIVALS[-1]), low
+    return Answer(_finding(run, arrival), canvas, assumes, _because(run, arrival, seconds), axis)
 
 
 def _life(canvas: Canvas, name: str, life: Life, place: int, at: At) -> None:
     y = _LANES + _LANE * (place - 1)
-    canvas.text(f"name {name}", 4, y + 14, name, "b", theme.agent(place).key, width=_LEFT - 4)
+    canvas.text(f"name {name}", 0, y + 19, name, "b", theme.agent(place).key, width=_LEFT)
     begin = life.working[0][1]
-    canvas.bar(f"idle {name}", at(begin), y, at(life.shutdown) - at(begin), _TALL, "idle", "p")
+    wide = at(life.shutdown) - at(begin)
+    canvas.bar(f"idle {name}", at(begin), y + 10, wide, 10, "idle", "p")
+    path = "".join(f"M{at(look):g} 0V18" for look in life.looks)
+    canvas.edge(f"looks {name}", path, "idle", "w", y=y + 6)
     for (begin, end), said in zip(life.working, ("busy", "task"), strict=False):
         x, wide = at(begin), at(end) - at(begin)
-        says = f"{name}: {said} until {end:g} s"
-        canvas.bar(f"{said} {name}", x, y, wide, _TALL, "working", "p", says=says)
+        says, mark = f"{name}: {said} until {end:g} s", "cause" if said == "task" else "working"
+        canvas.bar(f"{said} {name}", x, y, wide, _TALL, mark, "p", says=says)
         if wide >= 36:
-            canvas.text(f"says {said} {name}", x + wide / 2, y + 14, said, "cn", "working")
-    path = "".join(f"M{at(look):g} 0V8" for look in life.looks[:-1])
-    path += f"M{at(life.shutdown):g} -9V17"  # the last look, which the mark of the end would hide
-    canvas.edge(f"looks {name}", path, "idle", "w", y=y + 6)
+            canvas.text(f"says {said} {name}", x + wide / 2, y + 19, said, "cn", mark)
     says = f"{name} looks a last time, and shuts down"
-    canvas.dot(f"end {name}", at(life.shutdown), y + 10, 8, "shutdown", "■", says=says)
+    canvas.dot(f"end {name}", at(life.shutdown), y + 15, 9, "shutdown", "■", says=says)
 
 
 def _task(canvas: Canvas, run: Day, arrival: float, at: At) -> None:
-    canvas.text("name task", 4, 40, "task", "b", width=_LEFT - 4)
-    x = at(arrival)
-    if not run.taker:
-        wide = at(SCALE) - x
-        said = "✗ nobody takes it" if wide > 130 else "✗ nobody"
-        canvas.bar("task", x, 26, wide, _TALL, "failed", "p")
-        canvas.text("waits", x + 8, 40, said, "n", "failed", width=wide - 8)
-        return
-    end, place = at(run.claimed), list(BUSY).index(run.taker)
-    said = f"waits {run.claimed - arrival:g} s"
-    canvas.bar("task", x, 26, max(end - x, 2), _TALL, "pending", "p")
-    canvas.text("waits", end + 10, 40, said, "", "pending")
-    drop = _LANES + _LANE * place - 26 - _TALL
-    canvas.edge("claim", f"M0 0V{drop:g}m-4 -7l4 7l4 -7", "done", "w", x=end, y=26 + _TALL)
+    """The task from when it arrives until somebody takes it, or as a ghost where nobody does."""
+    canvas.text("name task", 0, _TASK + 5, "task", "b", "cause", width=_LEFT)
+    x, end = at(arrival), at(run.claimed)
+    nobody = "✗ nobody takes it" if canvas.width > 420 else "✗ nobody"
+    said = f"waits {run.claimed - arrival:g} s" if run.taker else nobody
+    mark, style = ("cause", "") if run.taker else ("failed", "b")
+    if run.taker:
+        canvas.bar("task", x, _TASK - 4, end - x, 8, "cause", "p")
+        drop = _LANES + _LANE * [*BUSY].index(run.taker) - _TASK - 7
+        canvas.edge("claim", f"M0 0V{drop:g}m-4 -7l4 7l4 -7", "cause", "w", x=end, y=_TASK + 4)
+    else:
+        canvas.bar("task", x, _TASK - 15, at(arrival + TASK) - x, _TALL, "failed", "pd")
+        end = at(arrival + TASK)
+    canvas.dot("here", x, _TASK, 8, mark, says=f"the task arrives at {arrival:g} s")
+    canvas.text("waits", end + 14, _TASK + 5, said, style, mark)
 
 
-def _key(canvas: Canvas, y: float, limit: float) -> float:
-    """Say what the marks mean; return the last baseline."""
-    x, ends = 4.0, f"shuts down after {limit:g} s, with a last look"
-    for mark, said in (("working", "works"), ("idle", "idle"), ("look", "looks"), ("end", ends)):
-        if x + 22 + text_width(said) > canvas.width:
-            x, y = 4.0, y + 22
-        if mark == "look":
-            canvas.edge("key look", "M0 0V8", "idle", "w", x=x + 8, y=y - 8)
-        elif mark == "end":
+def _key(canvas: Canvas, y: float) -> None:
+    """Say what the marks mean."""
+    x = 0.0
+    for mark, said in (("working", "works"), ("idle", "idle, and looks"), ("end", "shuts down")):
+        if mark == "end":
             canvas.dot("key end", x + 8, y - 4, 8, "shutdown", "■")
         else:
-            canvas.bar(f"key {mark}", x, y - 11, 16, 14, mark, "p")
+            canvas.bar(f"key {mark}", x, y - 9, 16, 10, mark, "p")
+        if mark == "idle":
+            canvas.edge("key look", "M0 0V18", "idle", "w", x=x + 8, y=y - 13)
         canvas.text(f"key says {mark}", x + 22, y, said, "q")
-        x += 70
-    return y
+        x += 36 + text_width(said)
 
 
 def _seconds(limit: str) -> float:
@@ -176,16 +175,16 @@ def _seconds(limit: str) -> float:
 def _finding(run: Day, arrival: float) -> str:
     if not run.taker:
         late = arrival - run.last
-        return f"The task arrives {late:g} s after the last shutdown, so nobody takes it."
+        return f"Nobody takes the task: it arrives {late:g} s after the last shutdown."
     name, waits = run.taker.capitalize(), run.claimed - arrival
     gone = [one.capitalize() for one, life in run.lives.items() if life.shutdown < arrival]
     if arrival < min(BUSY.values()):
-        when = f", while both are busy; {name} is done first"
+        when = f"both are busy, and {name} is done first"
     elif gone:
-        when = f", when {gone[0]} has shut down; {name} looks next"
+        when = f"{gone[0]} has shut down, and {name} looks next"
     else:
-        when = f"; {name} looks next"
-    return f"The task arrives at {arrival:g} s{when} and takes it {waits:g} s later."
+        when = f"{name} looks next"
+    return f"The task waits {waits:g} s: {when}."
 
 
 def _because(run: Day, arrival: float, limit: float) -> str:

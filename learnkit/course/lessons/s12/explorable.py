@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from learnkit.events.text import count
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import Canvas
-from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
+from learnkit.widget.explore import Answer, Explorable, drag, explore
 
-WHOLE, TYPED = "write_file: the whole file", "edit_file: one line"
+WHOLE, TYPED = "write_file", "edit_file"
 #: The file that both read before either of them writes.
 FILE = (
     "EVERY = 10",
@@ -29,7 +30,8 @@ FILE = (
 ALICE = 3
 _NEW: dict[str, Callable[[int], int]] = {"alice": lambda n: n + 1, "bob": lambda n: n * 2}
 BOTH, OVERWRITTEN, REFUSED, CONFLICT = "both", "overwritten", "refused", "conflict"
-_ROW, _HEAD = 18, 76
+#: Height of a line, where the files begin, room for the first one, and where Bob's edit stands.
+_ROW, _HEAD, _START, _BOB = 20, 40, 194, 138
 _LONGEST = len(FILE) + 5  # two neighbours, both versions of them, and git's three marks
 
 
@@ -98,57 +100,65 @@ def _with(changes: dict[int, str]) -> tuple[Line, ...]:
     )
 
 
-def draw(width: float, place: int, way: str) -> Answer:
-    """The file with both edits, and what becomes of them in one folder and in two worktrees."""
+def draw(width: float, place: int) -> Answer:
+    """The file with both edits, and what becomes of them: in one folder twice, and with git."""
     canvas = Canvas(width)
-    one, other = in_one_folder(place, way), with_worktrees(place)
-    if width >= 640:
-        start = width * 0.32
-        wide = (width - start - 36) / 2
-        _start(canvas, 4, 20, start, place, _HEAD - 20)
-        x, top = start + 18, 20.0
+    ends = {
+        f"folder: {WHOLE}": in_one_folder(place, WHOLE),
+        f"folder: {TYPED}": in_one_folder(place, TYPED),
+        "two worktrees": with_worktrees(place),
+    }
+    low = _HEAD + _ROW * _LONGEST
+    if width >= 700:
+        wide = (width - _START - 36) / 3
+        spots = [(_START + 12 + (wide + 12) * number, 0.0, wide) for number in range(3)]
     else:
         wide = (width - 16) / 2
-        _start(canvas, 4, 20, width - 8, place, 8)
-        x, top = 4.0, 20.0 + _ROW * len(FILE) + 40
-    _end(canvas, "one folder", x, top, wide, one)
-    _end(canvas, "a worktree each", x + wide + (14 if width >= 640 else 8), top, wide, other)
-    canvas.height = top + _HEAD - 20 + _ROW * _LONGEST + 8
+        last = _START + 12, 0.0, min(wide, width - _START - 12)
+        spots = [(0, low + 24, wide), (wide + 16, low + 24, wide), last]
+    _start(canvas, place)
+    for (name, end), (x, y, room) in zip(ends.items(), spots, strict=True):
+        _end(canvas, name, x, y, room, end)
+    canvas.height = max(low, spots[0][1] + _HEAD + _ROW * len(FILE))
     assumes = (
         f"a file of {len(FILE)} lines; both read it before either writes; Alice changes line "
         f"{ALICE + 1}, and is the first to write and the first to be merged; Bob's edit_file names "
         "his line alone as the old text; git merge with its own settings"
     )
-    return Answer(_finding(place, one, other), canvas, assumes, _because(place))
+    first = _HEAD + _ROW / 2
+    axis = _BOB + 28, first, _BOB + 28, first + _ROW * (len(FILE) - 1)
+    return Answer(_finding(place, *ends.values()), canvas, assumes, _because(place), axis)
 
 
-def _start(canvas: Canvas, x: float, y: float, wide: float, place: int, gap: float) -> None:
-    canvas.text("start", x, y - 6, "both read this file", "b", width=wide)
+def _start(canvas: Canvas, place: int) -> None:
+    canvas.text("start", 0, 12, "both read this file", "b", width=_START)
     for number, text in enumerate(FILE):
-        low = y + gap + _ROW * number
-        canvas.text(f"start {number}", x + 6, low + 13, text, "m", width=wide)
-    for who, line, mark, left in (("alice", ALICE, 1, 96), ("bob", place, 2, 164)):
-        low, key = y + gap + _ROW * line, theme.agent(mark).key
-        said = f"{who} → {edited(line, who).split(' = ')[1]}"
-        canvas.bar(f"edit {who}", x + left, low + 1, 66, _ROW - 2, key, "p", says=said)
-        canvas.text(f"says {who}", x + left + 33, low + 13, said, "cn", key, width=66)
+        canvas.text(f"start {number}", 0, _HEAD + _ROW * number + 13, text, "m", width=80)
+    edits = ("alice", ALICE, 1, _BOB - 60, ""), ("bob", place, 2, _BOB, "↕ ")
+    for who, line, mark, left, grip in edits:
+        low, key = _HEAD + _ROW * line, theme.agent(mark).key
+        said = f"{grip}{who} {edited(line, who).split(' = ')[1]}"
+        canvas.bar(f"edit {who}", left, low, 56, _ROW - 1, key, "p", says=said)
+        canvas.text(f"says {who}", left + 28, low + 13, said, "cn", key, width=56)
 
 
 def _end(canvas: Canvas, name: str, x: float, y: float, wide: float, end: End) -> None:
-    canvas.text(name, x, y - 6, name, "b", width=wide)
-    mark, *lines = _VERDICTS[end.state]
-    canvas.box(f"verdict {name}", x, y + 2, wide, 44, mark, lines, says=" ".join(lines))
+    mark, said = _VERDICTS[end.state]
+    canvas.text(name, x, y + 12, name, "b", width=wide)
+    canvas.text(f"verdict {name}", x, y + 30, said, "b", mark, width=wide)
     seen: dict[str, int] = {}
     for number, line in enumerate(end.lines):
         # The same line keeps its key, so that it moves; in a conflict some are there twice.
         seen[line.text] = seen.get(line.text, 0) + 1
         key = f"{name} {line.text} {seen[line.text]}"
-        low = y + _HEAD - 20 + _ROW * number
+        low = y + _HEAD + _ROW * number
         mark = _MARKS.get(line.by, "")
-        if mark:
-            canvas.bar(f"bar {key}", x, low + 1, wide, _ROW - 2, mark, "p", says=line.by)
-        canvas.text(key, x + 6, low + 13, line.text, "mn" if mark else "m", mark, width=wide - 12)
         lost = _lost(number, end)
+        if mark:
+            canvas.bar(f"bar {key}", x, low, wide, _ROW - 1, mark, "p", says=line.by)
+        elif lost:  # a ghost where the edit was
+            canvas.box(f"ghost {name}", x, low, wide, _ROW - 1, style="d")
+        canvas.text(key, x + 4, low + 13, line.text, "mn" if mark else "m", mark, width=wide - 8)
         if lost:
             style = "en" if mark else "e"
             canvas.text(f"lost {name}", x + wide - 6, low + 13, f"✗ {lost}", style, "failed")
@@ -161,41 +171,38 @@ def _lost(number: int, end: End) -> str:
     return {OVERWRITTEN: "alice", REFUSED: "bob"}.get(end.state, "")
 
 
-def _finding(place: int, one: End, other: End) -> str:
+def _finding(place: int, whole: End, typed: End, merged: End) -> str:
     away = abs(place - ALICE)
     side = "below" if place > ALICE else "above"
-    where = f"is {away} {side} Alice's" if away else "is Alice's own"
-    folder = {
-        BOTH: "in one folder both edits go in",
-        OVERWRITTEN: "in one folder her change is lost without an error",
-        REFUSED: "in one folder his edit is refused",
-    }[one.state]
-    merged = {BOTH: "git merges both", CONFLICT: "git reports a conflict"}[other.state]
-    return f"Bob's line {where}: {folder}; from two worktrees {merged}."
+    where = f"Bob {count(away, 'line')} {side} Alice" if away else "Bob on Alice's own line"
+    git = {BOTH: "git merges both", CONFLICT: "git reports a conflict"}[merged.state]
+    assert whole.state == OVERWRITTEN
+    return f"{where}: {git}, {WHOLE} loses her edit."
 
 
 def _because(place: int) -> str:
     if place == ALICE:
-        return "Both sides changed the same line, and git can't choose between them."
+        return "Both changed one line: edit_file refuses Bob, and git can't choose between them."
+    typed = "In one folder, edit_file keeps both."
     if abs(place - ALICE) == 1:
-        return "git wants an unchanged line between two changes; here there is none."
-    return "An unchanged line lies between the two changes, which is all that git wants."
+        return f"git wants an unchanged line between two changes; here there is none. {typed}"
+    return f"An unchanged line between two changes is all that git wants. {typed}"
 
 
 _MARKS = {"alice": theme.agent(1).key, "bob": theme.agent(2).key, "git": "blocked"}
 _VERDICTS = {
-    BOTH: ("done", "✓ both changes", "nothing is lost"),
-    OVERWRITTEN: ("failed", "✗ Alice's is lost", "without an error"),
-    REFUSED: ("blocked", "⊘ Bob is refused", "the error says why"),
-    CONFLICT: ("blocked", "⊘ merge conflict", "git says where"),
+    BOTH: ("done", "✓ both changes"),
+    OVERWRITTEN: ("failed", "✗ Alice's is lost"),
+    REFUSED: ("blocked", "⊘ Bob is refused"),
+    CONFLICT: ("blocked", "⊘ merge conflict"),
 }
 
 
 def explorable() -> Explorable:
-    """Let Bob edit any line of the file, with either tool."""
+    """Let Bob edit any line of the file."""
 
     def said(place: int) -> str:
         return f"line {place + 1}, {FILE[place].split()[0]}"
 
     line: Any = drag(range(len(FILE)), ALICE + 2, "Bob edits", said=said)
-    return explore(draw, place=line, way=pick([WHOLE, TYPED], label="both use"))
+    return explore(draw, place=line)
