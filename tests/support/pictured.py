@@ -8,10 +8,12 @@ from collections.abc import Iterable, Iterator
 from html import unescape
 from typing import Any, NamedTuple
 
-#: A view's static form: its title, the line below it, and its picture.
+from learnkit import views
+
+#: A view's static form: its title, the line below it, the view's name, and its picture.
 _FORM = re.compile(
     r"<p><strong>((?:(?!<strong>).)*?)</strong></p>(?:<p>(.*?)</p>)?"
-    r'<img alt="[^"]*" src="data:image/svg\+xml;base64,([^"]+)">'
+    r'<img alt="([^":]*): [^"]*" src="data:image/svg\+xml;base64,([^"]+)">'
 )
 
 
@@ -23,14 +25,12 @@ class Picture(NamedTuple):
         promise: words of the caption.
         finding: what the view says of a run that shows this, as a regular expression.
         drawn: what can be read in such a picture, as a regular expression.
-        source: text of the cell that shows it; empty for the name of the view.
     """
 
     lesson: str
     promise: str
     finding: str
     drawn: str = ""
-    source: str = ""
 
 
 #: Name of a view -> its picture.
@@ -61,7 +61,7 @@ PICTURED = {
     ),
     "Worktrees": Picture("s12", "branches that diverge and merge", "is merged"),
     "Schedule": Picture(
-        *("s09", "the three steps that lose a message", "is lost", "(?!.*>4<).*>3<"), "RaceFinder("
+        *("s09", "the three steps that lose a message", "is lost", "(?!.*>4<).*>3<")
     ),
 }
 
@@ -80,12 +80,12 @@ def pictured(lesson: str, cells: Iterable[Any]) -> Iterator[tuple[str, tuple[str
 
 
 def _forms(cell: Any, view: str, picture: Picture) -> Iterator[tuple[str, str, str]]:
-    if (picture.source or f"lk.views.{view}") not in "".join(cell["source"]):
-        return
+    name = getattr(views, view).name
     for output in cell["outputs"]:
         html = "".join(output.get("data", {}).get("text/html", ""))
-        for title, below, data in _FORM.findall(html):
+        for title, below, shown, data in _FORM.findall(html):
             svg = base64.b64decode(data).decode()
             said = unescape(f"{title} {below}")
-            if re.search(picture.finding, said) and re.search(picture.drawn, svg, re.DOTALL):
+            fits = shown == name and re.search(picture.finding, said)
+            if fits and re.search(picture.drawn, svg, re.DOTALL):
                 yield unescape(title), unescape(below), svg
