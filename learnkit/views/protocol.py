@@ -154,8 +154,8 @@ class Protocol(Diagram[State]):
             drawn = [_Pair(canvas, state, its, time, most) for its in pairs.values()]
             if all(one.fits for one in drawn):
                 break
-        for one in drawn:
-            y = one.draw(y)
+        for both in drawn:
+            y = both.draw(y)
         if drawn:
             time.ruled(canvas, y, y + 12)
             y += 22

@@ -50,7 +50,9 @@ PICTURED = {
         "s06", "each compaction shows as a drop", r"\d compactions? keeps?", "▼ summary"
     ),
     "Tasks": Picture("s07", "which task is blocked by which", "tasks completed"),
-    "Timeline": Picture("s08", "what the background saves", r": \d+ min, .*\d% (less|saved)", "waits"),
+    "Timeline": Picture(
+        "s08", "what the background saves", r": \d+ min, .*\d% (less|saved)", "waits"
+    ),
     "Traffic": Picture("s09", "a tick says that a message has been read", "all read"),
     "Protocol": Picture(
         *("s10", "between its question and its answer", "rejects .*, then approves"),
