@@ -204,7 +204,7 @@ def test_every_view_is_in_the_gallery_by_day_and_by_night() -> None:
     for path in lessons():
         cells = json.loads(path.read_text("utf-8"))["cells"]
         found |= {view for view, _ in pictured(path.name[:3], cells)}
-    assert found == set(PICTURED)
+    assert found == set(PICTURED) == {view.__name__ for view in VIEWS}
     for view, picture in PICTURED.items():
         assert any(picture.promise.lower() in one.lower() for one in captions), view
 

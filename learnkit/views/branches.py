@@ -20,7 +20,7 @@ from learnkit.views.drawing.array import Array, MessageCard, grow
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, wrapped
 from learnkit.views.drawing.text import esc
-from learnkit.views.words import describe
+from learnkit.views.words import below, describe
 
 #: Names of the two lanes: the run as it was, and the one that was forked from it.
 WAS, FORK = "as it was", "forked"
@@ -78,7 +78,10 @@ class Branches(Diagram[State]):
         return new
 
     def finding(self, state: State) -> str:
-        said = [_parting(state)]
+        return _parting(state)
+
+    def because(self, state: State) -> str:
+        said = []
         for lane, array in state.arrays.items():
             if own := array.cards[state.shared :]:
                 lines = [line for card in own for line in blocks.lines(card.message)]
@@ -86,7 +89,7 @@ class Branches(Diagram[State]):
                 does = f"it calls {listed(names)}" if names else "no further call"
                 last = quoted(own[-1].gist)
                 said.append(f"{_name(lane)}: {does}, and its last message is {last}.")
-        return " ".join(map(ended, said))
+        return below(*map(ended, said))
 
     def told(self, state: State, old: State, event: Event) -> str:
         if event.type == "messages.rewritten" and len(state.arrays) == 2:

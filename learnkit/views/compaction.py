@@ -1,9 +1,9 @@
 """What compaction did to the message array: each message with its length before and after.
 
-Filled is what stays, dashed what is gone. The request that code puts back beside a summary has its
-own row. So have the system prompt and the tools, which count towards the threshold and never go.
-The picture is of the moment of a compaction: messages that come later are not in it. Before the
-first compaction it shows the array as it grows.
+Both halves are on one scale: filled is what stays, dashed what is gone. The request that code puts
+back beside a summary has its own row. So have the system prompt and the tools, which count towards
+the threshold and never go. The picture is of the moment of a compaction: messages that come later
+are not in it. Before the first compaction it shows the array as it grows.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
+from learnkit.views.words import below
 
 _THINKING = ("thinking", "redacted_thinking")
-#: The tag that a summary begins with.
+#: The tags around a summary, which say nothing that the label of its row doesn't.
 _OPENING = re.compile(r"^<summary\b[^>]*>\s*")
+_CLOSING = re.compile(r"\s*</summary>")
 #: The block beside a summary in which code has put the request back.
 _REQUEST = re.compile(r"<request>\n(.*)\n</request>", re.DOTALL)
 #: What is said of the system prompt and the tools, which each request has.
@@ -84,6 +86,11 @@ class State:
     head: int = 0
 
     @property
+    def total(self) -> int:
+        """Tokens of what the next request has."""
+        return self.head + _tokens(self.now)
+
+    @property
     def rows(self) -> list[tuple[str, Entry | None, Entry | None]]:
         """Each message with its key, as it was and as it is; None where it isn't there."""
         if not self.before:
@@ -130,36 +137,36 @@ class Compaction(Diagram[State]):
         return self.finding(state) if compacted else super().told(state, old, event)
 
     def finding(self, state: State) -> str:
-        head = state.head
-        fixed = f", ≈{head:,} of them {_FIXED}" if head else ""
         if not state.before:
-            many = count(sum(not one.part for one in state.now), "message")
-            return f"Nothing was compacted: {many}, ≈{head + _tokens(state.now):,} tokens{fixed}."
-        old, new = head + _tokens(state.before), head + _tokens(state.after)
+            return f"Nothing was compacted: {_messages(state.now)}, ≈{state.total:,} tokens."
+        old, new = (state.head + _tokens(half) for half in (state.before, state.after))
+        last = " in the last compaction" if state.times > 1 else ""
+        return f"≈{old:,} tokens become ≈{new:,}{last}."
+
+    def because(self, state: State) -> str:
+        fixed = f"{_FIXED.capitalize()} are ≈{state.head:,} tokens." if state.head else ""
+        if not state.before:
+            return fixed
         fates = [one.fate for one in state.before if not one.part]
         said: list[str] = []
         for key, (_, _, *words) in FATES.items():
             if words and (number := fates.count(key)):
-                of = f"{number} of {count(len(fates), 'message')}" if not said else f"{number}"
+                of = f"{number} of {_messages(state.before)}" if not said else f"{number}"
                 said.append(f"{of} {words[number > 1]}")
         if any(one.fate == "carried" for one in state.after):
             said.append("the request is put back word for word")
-        share = f" ({(old - new) / old:.0%} less)" if old > new else ""
-        last = f"≈{old:,} tokens become ≈{new:,}{share}{fixed}: {listed(said)}."
-        if state.times == 1:
-            return last
-        many = f"{state.times} compactions remove ≈{state.saved:,} tokens."
-        return f"{many} In the last one, drawn here, {last}"
+        all = f"{state.times} compactions remove ≈{state.saved:,} tokens."
+        return below(f"{listed(said)}.", fixed, all if state.times > 1 else "")
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
         all = _fixed(state) + state.rows
-        scale = max([1, *(one.tokens for _, *both in all for one in both if one)])
         # On a narrow page the text takes the place of the label, whose mark and glyph stay.
         wide = width > 480
+        y = _halves(canvas, state)
+        scale = max([1, *(one.tokens for _, *both in all for one in both if one)])
         left = _LABEL + (width - _LABEL) * (0.36 if wide else 0.2)
-        room, y = width - left - _TOKENS, 22.0
-        canvas.text("unit", width, 14, "≈ tokens", "q e")
+        room, before = width - left - _TOKENS, ""
         for row in static.cut(all, rows):
             if isinstance(row, static.Gap):
                 y += _LINE * canvas.left_out("gap", 0, y + 14, row, "message")
@@ -175,23 +182,22 @@ class Compaction(Diagram[State]):
                 short = f"{label.split()[0]} {shown.text}"
                 canvas.text(f"what {key}", 0, y + 14, short, "", mark, width=left - 10)
             else:
-                canvas.text(f"what {key}", 0, y + 14, label, "", mark, width=_LABEL)
-                style = "" if one else "q"
-                canvas.text(
-                    f"text {key}", _LABEL, y + 14, shown.text, style, width=left - _LABEL - 10
-                )
+                if label != before:  # what is the same for several rows is said once
+                    canvas.text(f"what {key}", 0, y + 14, label, "", mark, width=_LABEL)
+                style, before = "" if one else "q", label
+                room_for = left - _LABEL - 10
+                canvas.text(f"text {key}", _LABEL, y + 14, shown.text, style, width=room_for)
             if old > new:
                 length = max(room * old / scale, 2)
-                canvas.box(f"was {key}", left, y + 3, length, 14, "blocked", (), "d", says=says)
+                canvas.box(f"was {key}", left, y + 3, length, 14, "", (), "d", says=says)
             if new:
                 length = max(room * new / scale, 1.5)
                 told = "" if old > new else says
                 canvas.bar(f"is {key}", left, y + 3, length, 14, shown.key, says=told)
-            canvas.text(f"tokens {key}", width, y + 14, _change_of(old, new), "e", width=_TOKENS)
+            style = "e" if one else "eq"
+            canvas.text(f"tokens {key}", width, y + 14, _change_of(old, new), style, width=_TOKENS)
             y += _LINE
-        if state.before:
-            canvas.text("legend", 0, y + 16, "dashed: removed · filled: kept", "q")
-        canvas.height = y + 26 * bool(state.before)
+        canvas.height = y + 8
         return canvas
 
     def facts(self, state: State, rows: int) -> str:
@@ -208,6 +214,44 @@ class Compaction(Diagram[State]):
         return static.table(["what", "text", "≈ tokens before", "after"], body)
 
 
+def _halves(canvas: Canvas, state: State) -> float:
+    """The whole array before and after on one scale, what is gone as an outline; its lower end."""
+    if not state.before and not state.now:
+        return 22.0
+    fixed = [one for _, _, one in _fixed(state) if one]
+    halves = {"before": state.before, "after": state.after} if state.before else {"now": state.now}
+    left, y = 52.0, 4.0
+    scale = (canvas.width - left - _TOKENS) / max(
+        1, *(state.head + _tokens(half) for half in halves.values())
+    )
+    end = left
+    for name, half in halves.items():
+        canvas.text(f"half {name}", 0, y + 15, name, "b")
+        x = begin = left
+        group: list[Entry] = []
+        for one in (*fixed, *half):
+            group.append(one)
+            x += one.tokens * scale
+            if x - begin >= 3 or one is half[-1]:  # what is too short stands with its neighbours
+                key = max(group, key=lambda other: other.tokens).key
+                spot = begin, y, max(x - begin - 1, 1), 20
+                canvas.bar(f"half {name} {begin:.0f}", *spot, key)
+                begin, group = x, []
+        if end - x > 2:
+            canvas.box("gone", x, y, end - x - 1, 20, "", (), "d", says="removed")
+        total = state.head + _tokens(half)
+        canvas.text(f"total {name}", canvas.width, y + 15, f"≈{total:,}", "eb", width=_TOKENS)
+        end, y = x, y + 26
+    canvas.text("unit", canvas.width, y + 12, "≈ tokens", "qe")
+    if state.before:
+        canvas.text("legend", left, y + 12, "dashed: removed", "q")
+    return y + 20
+
+
+def _messages(entries: Sequence[Entry]) -> str:
+    return count(sum(not one.part for one in entries), "message")
+
+
 def _entry(message: dict[str, Any]) -> Entry:
     """A message as a row, with the mark of its most important blocks."""
     blocks = blocks_of(message.get("content"))
@@ -219,7 +263,8 @@ def _entry(message: dict[str, Any]) -> Entry:
     else:
         key = "user" if message.get("role") == "user" else "assistant"
         text = content_text([block for block in blocks if block.get("type") not in _THINKING])
-    text = _OPENING.sub("", text)  # the tag and its path say nothing that the row's label doesn't
+    if _OPENING.match(text):
+        text = _CLOSING.sub("", _OPENING.sub("", text))
     return Entry(key, one_line(text, 120), estimate_tokens(message), message)
 
 
@@ -320,4 +365,6 @@ def _tokens(entries: Sequence[Entry]) -> int:
 
 
 def _change_of(old: int, new: int) -> str:
-    return f"≈{old:,} → {new:,}" if old != new and old else f"≈{new:,}"
+    if not new:
+        return f"−{old:,}"
+    return f"{old:,} → {new:,}" if old and old != new else f"{new:,}"

@@ -22,6 +22,7 @@ from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
 from learnkit.views.drawing.text import scale_of
+from learnkit.views.words import title
 
 #: Names of the parts of a context by key, in the order of the legend.
 _PARTS = {
@@ -162,25 +163,24 @@ class Contexts(Diagram[State]):
         return f"{one_line(_who(one), 40)}: {said}" if mine and one and one.parent else said
 
     def finding(self, state: State) -> str:
-        parents = [one for one in state.lanes.values() if not one.parent]
-        if not parents:
+        parent = next((one for one in state.lanes.values() if not one.parent), None)
+        if not parent:
             return "Every context is still empty."
-        parent, children = parents[0], state.children
-        if parent.ended:
-            said = f"{parent.lane} ends with ≈{parent.tokens:,} tokens in its context"
-        else:
-            said = f"{parent.lane} has ≈{parent.tokens:,} tokens in its context so far"
-        if state.alone:
-            said += f"; one agent alone ends with ≈{state.alone.tokens:,}"
+        alone = f", one agent alone ≈{state.alone.tokens:,}" if state.alone else " in its context"
+        verb, far = ("ends with", "") if parent.ended else ("has", " so far")
+        return title(f"{parent.lane} {verb} ≈{parent.tokens:,} tokens{far}{alone}.")
+
+    def because(self, state: State) -> str:
+        children = state.children
         if not children:
-            return f"{said}."
+            return ""
         results = [tokens for one in children for key, tokens in one.parts if key in _READ]
         read, back = sum(results), sum(one.returned for one in children)
         many = count(len(children), "subagent")
         if still := sum(not one.ended for one in children):
             working = f"{many} ({still} still working)"
-            return f"{said}. {working} read ≈{read:,} tokens of results so far."
-        return f"{said}. {many} read ≈{read:,} tokens of results and returned ≈{back:,}."
+            return f"{working} read ≈{read:,} tokens of results so far."
+        return f"{many} read ≈{read:,} tokens of results and returned ≈{back:,}."
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)

@@ -1,7 +1,7 @@
-"""Tool dispatch: which tool each call went to, and how it ended.
+"""Tool dispatch: the way of a call to its tool, and of the result back.
 
-Each tool has a row, which shows how the registry works: the loop passes on a name and an input, and
-the tool with that name answers. A name without a tool gets a row, too.
+The loop passes on a name and an input. The gate lets the call through or refuses it, and the tool
+with that name answers. Each tool counts how its calls ended; a name without a tool gets a row, too.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from learnkit.events.text import arguments, count, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import Canvas, fitting, wrapped
+from learnkit.views.drawing.display import Canvas, fitting, text_width, wrapped
+from learnkit.views.words import below, title
 
+#: From one tool to the next, in pixels.
+_ROW = 28
 #: What the columns count, in order; a call is in exactly one of the last four.
 COLUMNS = ("calls", "running", "ok", "errors", "refused")
 
@@ -41,8 +44,8 @@ class ToolRow:
 
     @property
     def label(self) -> str:
-        """The name, with a note if there is no such tool."""
-        return self.name if self.known else f"{self.name} ({theme.BLOCKED.glyph} no such tool)"
+        """The name, and whether there is such a tool."""
+        return self.name if self.known else f"no tool {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ class State:
 
 
 class Dispatch(Diagram[State]):
-    """The table of tools with their calls, beside the current call's input and result."""
+    """The current call on its way through the gate to its tool and back, and the calls before."""
 
     name = "tool dispatch"
     start = State()
@@ -94,65 +97,37 @@ class Dispatch(Diagram[State]):
         return replace(state, rows={**state.rows, name: row}, running=running, current=current)
 
     def finding(self, state: State) -> str:
-        names = [row for row in state.rows.values() if row.counts[0]]
-        calls, running, *ended = (sum(column) for column in _columns(state))
+        calls, running, *_ = _totals(state)
+        rows = [row for row in state.rows.values() if row.counts[0]]
         if not calls:
             return f"{count(len(state.rows), 'tool')} to call, and no call yet."
-        known = [row for row in state.rows.values() if row.known]
-        used = sum(row.known for row in names)
-        ok, failed, refused = ended
-        said = [f"{'all' if ok == calls > 1 else ok} ok"] if ok else []
-        for number, kind in ((failed, "errors"), (refused, "refused")):
-            where = _named(row for row in known if getattr(row, kind))
-            word = "failed" if kind == "errors" else kind
-            said += [f"{number} {word}{f' ({where})' if where else ''}"] if number else []
-        said += [f"{running} running"] if running else []
-        idle = [row for row in known if not row.counts[0]]
-        if gone := [one_line(row.name, 30) for row in names if not row.known]:
-            more = f"; there is no tool called {' or '.join(gone)}"
-        elif ok == calls and 0 < len(idle) < 3:
-            more = f"; {_named(idle)} {'was' if len(idle) == 1 else 'were'} not used"
-        else:
-            more = ""
-        what = f"{count(calls, 'call')} to {used} of {count(len(known), 'tool')}"
-        return f"{what}: {', '.join(said)}{more}."
+        failed = [row for row in rows if row.errors and row.known]
+        refused = [row for row in rows if row.refused]
+        said = [f"{_named(failed)} failed"] if failed else []
+        said += [f"{_named(refused)} {'was' if len(refused) == 1 else 'were'} refused"] * bool(
+            refused
+        )
+        gone = [one_line(row.name, 30) for row in rows if not row.known]
+        said += [f"there is no tool {' or '.join(gone)}"] if gone else []
+        if said:
+            return title(f"{count(calls, 'call')}: {listed(said)}.")
+        if running:
+            return f"{count(calls, 'call')}, {running} still running."
+        return f"{count(calls, 'call')} to {count(len(rows), 'tool')}, {'all ' * (calls > 1)}ok."
+
+    def because(self, state: State) -> str:
+        calls, running, *ends = _totals(state)
+        if not calls:
+            return ""
+        words = zip((*ends, running), ("ok", "failed", "refused", "running"), strict=True)
+        each = listed([f"{number} {word}" for number, word in words if number])
+        idle = [row for row in state.rows.values() if row.known and not row.counts[0]]
+        rest = f"{_named(idle)} {'was' if len(idle) == 1 else 'were'} not called."
+        return below(f"{each}.", rest if 0 < len(idle) < 4 else "")
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
-        canvas, shown, y = Canvas(width), _ordered(state)[:rows], 16.0
-        columns = [one for one in COLUMNS if one != "running" or width >= 480]
-        each = 76 if width >= 480 else 54
-        edges = {one: width - 10 - each * n for n, one in enumerate(columns[::-1])}
-        room = min(edges.values()) - 50
-        canvas.text("tool", 10, y, "tool", "q", width=80)
-        for column, x in edges.items():
-            canvas.text(f"column {column}", x, y, column, "qe", width=70)
-        canvas.edge("line", f"M0 0H{width - 4:g}", x=2, y=y + 9)
-        y += 12
-        for number, row in enumerate(shown):
-            now = state.current is not None and row.name == state.current.name
-            if now:
-                canvas.box("now", 2, y + 1, width - 4, 23, "call")
-            counts = dict(zip(COLUMNS, row.counts, strict=True))
-            says = f"{row.label}: {', '.join(f'{what} {n}' for what, n in counts.items())}"
-            canvas.text(f"row {number}", 10, y + 17, row.label, "mn", width=room, says=says)
-            for column, x in edges.items():
-                text, key = _cell(column, counts[column])
-                style = "en" if counts[column] or now else "qen"
-                canvas.text(f"cell {number} {column}", x, y + 17, text, style, key, width=70)
-            y += 24
-        y += 24 * canvas.left_out("gone", 10, y + 17, len(state.rows) - len(shown), "more tool")
-        for number, line in enumerate(_call_lines(state.current)):
-            mark = line.mark or theme.SYSTEM
-            parts = [p for one in line.text.splitlines() for p in wrapped(one, width - 20, "m")]
-            if len(parts) > 3:
-                parts[2] = f"{fitting(parts[2], width - 40, 'm').removesuffix('…')} …"
-            lines = [f"{mark.label}  {line.name}".rstrip(), *parts[:3]]
-            tall = 9 + 16 * len(lines)
-            canvas.box(f"block {number}", 2, y + 10, width - 4, tall, mark.key, lines, "m")
-            y += tall + 4
-        if state.current and state.current.ended:
-            canvas.text("outcome", 2, y + 24, state.current.ended.outcome, "q")
-        canvas.height = y + 30
+        canvas = Canvas(width)
+        _Sheet(canvas, state).draw(_ordered(state)[:rows])
         return canvas
 
     def facts(self, state: State, rows: int) -> str:
@@ -169,8 +144,11 @@ def _named(rows: Iterable[ToolRow]) -> str:
     return listed([one_line(row.name, 30) for row in rows])
 
 
-_MARKS = {"running": theme.WORKING, "ok": theme.DONE, "errors": theme.ERROR}
-_MARKS["refused"] = theme.BLOCKED
+#: How calls end -> the mark that is counted with.
+_ENDS = {
+    **{"running": theme.WORKING, "ok": theme.DONE},
+    **{"errors": theme.ERROR, "refused": theme.BLOCKED},
+}
 
 
 def _kind(ended: ToolEnded) -> str:
@@ -179,17 +157,9 @@ def _kind(ended: ToolEnded) -> str:
     return "ok" if ended.done else "errors"
 
 
-def _cell(column: str, number: int) -> tuple[str, str]:
-    """A number as text, and the key of its mark; zero is a dot without a mark."""
-    mark = _MARKS.get(column) if number else None
-    return (
-        (f"{mark.glyph} {number:,}", mark.key) if mark else (f"{number:,}" if number else "·", "")
-    )
-
-
-def _columns(state: State) -> list[list[int]]:
-    """The numbers of all rows, a list a column."""
-    return [[row.counts[place] for row in state.rows.values()] for place in range(len(COLUMNS))]
+def _totals(state: State) -> list[int]:
+    """The numbers of all rows together, in the order of ``COLUMNS``."""
+    return [sum(row.counts[place] for row in state.rows.values()) for place in range(len(COLUMNS))]
 
 
 def _ordered(state: State) -> list[ToolRow]:
@@ -207,3 +177,133 @@ def _call_lines(current: Current | None) -> list[blocks.BlockLine]:
     mark = theme.RESULT if current.ended.done else theme.ERROR
     text = current.ended.output or "(empty)"
     return [asked, blocks.BlockLine(mark, text)]
+
+
+class _Sheet:
+    """The way of a call: from the model through the gate to a tool, and its result back."""
+
+    def __init__(self, canvas: Canvas, state: State) -> None:
+        self.canvas, self.state, self.now = canvas, state, state.current
+        wide = canvas.width
+        self.beside = wide >= 560
+        #: Left edge and width of the call, of the tools and of the result; where the gate is.
+        self.call = (2.0, wide * 0.27 if self.beside else wide - 4)
+        self.tools = (wide * 0.38, wide * 0.29) if self.beside else (24.0, wide - 48)
+        self.result = (wide * 0.73, wide * 0.27 - 2) if self.beside else self.call
+        self.gate = wide * 0.325
+
+    @property
+    def refused(self) -> bool:
+        """Whether the gate has not let the call through."""
+        return bool(self.now and self.now.ended and self.now.ended.how == "refused")
+
+    def draw(self, rows: list[ToolRow]) -> None:
+        canvas, y, call = self.canvas, 20.0, _call_lines(self.now)
+        heads = ((self.call[0], "call"), (self.tools[0], "tools"), (self.result[0], "result"))
+        for x, text in heads if self.beside else ():
+            canvas.text(f"head {text}", x, 12, text, "q")
+        low = self.block(0, call[0], self.call, y) if call else y
+        ahead, top = y + 12, y if self.beside else low + 36
+        bottom = top + _ROW * len(rows)
+        spots = {}
+        for number, row in enumerate(rows):
+            spots[row.name] = top + _ROW * number + 12
+            self.row(number, row, top + _ROW * number)
+        hidden = len(self.state.rows) - len(rows)
+        bottom += 22 * canvas.left_out("gone", self.tools[0], bottom + 14, hidden, "more tool")
+        self.post(ahead if self.beside else low, max(bottom, low) if self.beside else low + 28)
+        at = spots.get(self.now.name) if self.now else None
+        if self.now and at is not None:
+            self.way(ahead, low, at)
+        if len(call) > 1:
+            end = self.block(1, call[1], self.result, y if self.beside else bottom + 30)
+            if self.now and self.now.ended:
+                canvas.text("outcome", self.result[0], end + 16, self.now.ended.outcome, "q")
+            self.back(ahead, at, bottom, low)
+            bottom = max(bottom, end + 20)
+        canvas.height = max(bottom, low) + (34 if self.refused and self.beside else 12)
+
+    def row(self, number: int, row: ToolRow, y: float) -> None:
+        """A tool: its name, and how its calls ended."""
+        (x, wide), now = self.tools, self.now is not None and row.name == self.now.name
+        counts = dict(zip(COLUMNS, row.counts, strict=True))
+        says = f"{row.label}: {', '.join(f'{what} {n}' for what, n in counts.items())}"
+        style = "mlb" if now else "ml" if row.counts[0] else "mlq"
+        mark = "call" if now and not self.refused else ""
+        self.canvas.box(
+            f"box {number}", x, y, wide, 24, mark, (), "" if row.known else "d", says=says
+        )
+        end = x + wide - 8
+        for kind in ("refused", "errors", "ok", "running"):
+            if counts[kind]:
+                text = f"{_ENDS[kind].glyph} {counts[kind]:,}"
+                key = f"cell {number} {kind}"
+                self.canvas.text(key, end, y + 16, text, "en", _ENDS[kind].key, width=60)
+                end -= text_width(text) + 9
+        room = end - x - 10
+        self.canvas.text(f"row {number}", x + 8, y + 16, row.label, f"{style}n", width=room)
+
+    def block(
+        self, number: int, line: blocks.BlockLine, place: tuple[float, float], y: float
+    ) -> float:
+        """The call or its result as a box; returns where it ends, in pixels."""
+        (x, wide), mark = place, line.mark or theme.SYSTEM
+        parts = [p for one in line.text.splitlines() for p in wrapped(one, wide - 16, "m")]
+        most = 6 if self.beside else 3
+        if len(parts) > most:
+            cut = fitting(parts[most - 1], wide - 36, "m").removesuffix("…")
+            parts = [*parts[: most - 1], f"{cut} …"]
+        lines = [f"{mark.label} {line.name}".rstrip(), *parts]
+        self.canvas.box(f"block {number}", x, y, wide, 9 + 16 * len(lines), mark.key, lines, "m")
+        return y + 9 + 16 * len(lines)
+
+    def post(self, y: float, low: float) -> None:
+        """The gate: open where the call goes through, or closed."""
+        mark, style, said = "", "wi", "gate"
+        if self.refused:
+            mark, style, said = "blocked", "w", f"{theme.BLOCKED.glyph} refused"
+        closed, quiet = self.refused or not self.now, "" if mark else "q"
+        if self.beside:
+            path = f"V{low - 20:.1f}" if closed else f"V{y - 30:.1f}M0 {y - 10:.1f}V{low - 20:.1f}"
+            self.canvas.edge("gate", f"M0 0{path}", mark, style, x=self.gate, y=20)
+            self.canvas.text("gate is", self.gate, 12, said, f"c{quiet}", mark)
+        else:
+            end = self.canvas.width - 90
+            path = f"H{end:.1f}" if closed else f"H4M20 0H{end:.1f}"
+            self.canvas.edge("gate", f"M0 0{path}", mark, style, x=2, y=y + 16)
+            self.canvas.text("gate is", end + 8, y + 20, said, quiet, mark)
+
+    def way(self, y: float, low: float, at: float) -> None:
+        """From the call to its tool, as far as the gate lets it."""
+        if self.beside:
+            begin, x = self.call[0] + self.call[1], self.tools[0]
+            turn = (self.gate + x) / 2
+            path = (
+                f"H{self.gate - begin - 3:.1f}"
+                if self.refused
+                else (f"H{turn - begin:.1f}V{at - y:.1f}H{x - begin - 2:.1f}")
+            )
+        else:
+            begin, y, x = 14.0, low, self.tools[0]
+            path = f"V{14:.1f}" if self.refused else f"V{at - y:.1f}H{x - begin - 2:.1f}"
+        head = "m-4 -6l4 6l4 -6" if self.refused and not self.beside else "m-6 -4l6 4l-6 4"
+        self.canvas.edge("way", f"M0 0{path}{head}", "call", "w", x=begin, y=y)
+
+    def back(self, y: float, at: float | None, bottom: float, low: float) -> None:
+        """From the tool to the result, or from the gate."""
+        mark, end = self.canvas["block 1"].mark, self.tools[0] + self.tools[1]
+        if self.beside and self.refused:
+            x = self.result[0] + self.result[1] / 2 - self.gate
+            under, result = max(bottom, low) + 14, self.canvas["block 1"]
+            up = result.y + result.height + 26 - y
+            path = f"M0 0V{under - bottom:.1f}H{x:.1f}V{up + y - bottom:.1f}m-4 6l4 -6l4 6"
+            self.canvas.edge("back", path, mark, "w", x=self.gate, y=bottom)
+        elif self.beside and at is not None:
+            x = self.result[0] - end
+            path = f"M0 0H{x / 2:.1f}V{y - at:.1f}H{x - 2:.1f}m-6 -4l6 4l-6 4"
+            self.canvas.edge("back", path, mark, "w", x=end, y=at)
+        elif not self.beside:
+            free = self.refused or at is None
+            begin, y = (self.canvas.width - 12, low + 18) if free or at is None else (end, at)
+            path = f"M0 0H{self.canvas.width - 12 - begin:.1f}V{bottom + 28 - y:.1f}"
+            self.canvas.edge("back", f"{path}m-4 -6l4 6l4 -6", mark, "w", x=begin, y=y)

@@ -18,7 +18,7 @@ from learnkit.views.drawing.array import Array, MessageCard, Request, grow
 from learnkit.views.drawing.base import View, css_beside
 from learnkit.views.drawing.display import Canvas, fitting
 from learnkit.views.drawing.text import esc, scale_of
-from learnkit.views.words import describe
+from learnkit.views.words import below, describe, title
 
 #: In the static picture, in pixels: length of a full bar, room for the number beside it, and where
 #: content starts and ends.
@@ -67,13 +67,21 @@ class Messages(View[State]):
         return replace(state, arrays={**state.arrays, event.lane: grown})
 
     def finding(self, state: State) -> str:
+        return title(self._said(state)[0])
+
+    def because(self, state: State) -> str:
+        return below(*self._said(state)[1:])
+
+    def _said(self, state: State) -> list[str]:
+        """The title, and what it leaves out."""
         if not state.arrays:
-            return "The array is empty."
+            return ["The array is empty."]
         if len(state.arrays) == 1:
             (array,) = state.arrays.values()
-            return f"{_before(state, array.lane)}{_found(array)}"
+            first, *more = _found(array)
+            return [f"{_before(state, array.lane)}{first}", *more]
         sizes = [f"{one_line(lane, 40)}’s {array.size}" for lane, array in state.arrays.items()]
-        return ended(f"{len(sizes)} arrays, one for each agent: {'; '.join(sizes)}.")
+        return [f"{len(sizes)} arrays, one for each agent.", f"{'; '.join(sizes)}."]
 
     def told(self, state: State, old: State, event: Event) -> str:
         return f"{_before(state, event.lane)}{_told(state.arrays[event.lane], event)}"
@@ -138,14 +146,14 @@ def _before(state: State, lane: str) -> str:
     return f"{name}: " if name else ""
 
 
-def _found(array: Array) -> str:
+def _found(array: Array) -> list[str]:
     """What a whole array shows: its requests, or without any, whether its calls are answered."""
     if array.requests and array.asked > 1:
         one = array.requests[-1]
-        return (
-            f"Each request carries the whole array again: {array.asked} requests, ≈ "
-            f"{array.carried:,} tokens in all, ≈ {one.tokens:,} in the last one alone."
-        )
+        return [
+            f"Each request carries the whole array again: {array.asked} requests.",
+            f"≈ {array.carried:,} tokens in all, ≈ {one.tokens:,} in the last one alone.",
+        ]
     if array.requests:
         return _requested(array.requests[-1])
     said = count(len(array.cards), "message")
@@ -173,22 +181,27 @@ def _found(array: Array) -> str:
         parts.append(count(bad, "error"))
     if unmarked:
         parts.append(f"{count(unmarked, 'failure')} that is_error does not mark")
-    return f"{said}: {', '.join(parts)}." if parts else f"{said}, ≈ {array.tokens:,} tokens."
+    if not parts:
+        return [f"{said}, ≈ {array.tokens:,} tokens."]
+    first = 2 if parts[1:] and parts[1].startswith("each") else 1
+    more = ", ".join(parts[first:])
+    return [f"{said}: {', '.join(parts[:first])}.", f"{more}." if more else ""]
 
 
-def _requested(one: Request) -> str:
+def _requested(one: Request) -> list[str]:
     """What a request carries."""
     what = f"all {one.messages} messages" if one.messages > 1 else count(one.messages, "message")
     new = "all new" if one.new == one.tokens else f"of which {one.new:,} are new"
-    return f"Request {one.number} carries {what}: ≈ {one.tokens:,} tokens, {new}."
+    return [f"Request {one.number} carries {what}.", f"≈ {one.tokens:,} tokens, {new}."]
 
 
 def _request(one: Request, now: bool) -> str:
     note = "all of it is new" if one.new == one.tokens else f"≈ {one.new:,} tokens of it are new"
     if now:
         note = f"{theme.ACTIVE.glyph} the model has it"
+    says = " ".join(_requested(one))
     return (
-        f'<div class="line request" aria-label="{_requested(one)}" role="group">'
+        f'<div class="line request" aria-label="{says}" role="group">'
         f'<b>request {one.number}</b><span class="note">{note}</span>'
         f"{blocks.tokens(one.tokens, one.new)}</div>"
     )
@@ -205,7 +218,7 @@ def ruler(scale: int, left: str) -> str:
 def _told(array: Array, event: Event) -> str:
     """What just happened, with details that only the array has."""
     if event.type == "model.requested" and array.requests:
-        return _requested(array.requests[-1])
+        return " ".join(_requested(array.requests[-1]))
     if event.type != "message.added" or not array.cards:
         return describe(event)
     card = array.cards[-1]

@@ -1,8 +1,9 @@
-"""Protocols: each request as a handshake of its own, side by side.
+"""Protocols: each request as the area between its question and its answer, on one clock.
 
-A handshake has two lifelines: who asks and who may answer. The question goes one way, the answer
-comes back, and below stand the states that may follow for this kind of request, with the one it is
-in filled. A request without an answer has only one arrow.
+Two agents that ask each other have two lifelines. A question is an arrow from one to the other, an
+answer the arrow back, and the area between them has the colour of the answer. A request without an
+answer is an outline that ends where the clock is. What is too long to stand beside an arrow stands
+below, with the request's number.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from dataclasses import dataclass, field, replace
 
 from learnkit.events.log import Event
 from learnkit.events.protocols import RequestData, RequestEvent, RequestOpened, RequestRefused
-from learnkit.events.sentences import ended
-from learnkit.events.text import count, one_line, quoted
+from learnkit.events.text import count, listed, one_line, quoted
 from learnkit.events.vocabulary import read
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import Canvas, wrapped
-from learnkit.views.drawing.time_axis import duration
+from learnkit.views.drawing.display import Canvas, text_width, wrapped
+from learnkit.views.drawing.time_axis import Axis, duration
 from learnkit.views.people import People
+from learnkit.views.words import below, title
 
 #: State -> its mark. Every request starts in the first one.
 STATES: dict[str, theme.Mark] = {
@@ -29,19 +30,10 @@ STATES: dict[str, theme.Mark] = {
     "changes_requested": theme.BLOCKED,
     "expired": theme.SHUTDOWN,
 }
-#: Kind of a request -> the states that may follow the first one.
-AFTER = {
-    "shutdown": ("approved", "rejected", "expired"),
-    "plan": ("approved", "rejected", "expired", "changes_requested"),
-}
 #: What somebody does who brings a request into a state.
-_VERBS = {
-    "approved": "approves",
-    "rejected": "rejects",
-    "changes_requested": "asks for changes to",
-}
-#: Height of a line of text, of a lifeline's head and of a state, in pixels.
-_LINE, _HEAD, _STATE = 16, 26, 24
+_VERBS = {"approved": "approves", "rejected": "rejects", "changes_requested": "asks for changes to"}
+#: From one lifeline to the other, from the top to the first one, and a line of text, in pixels.
+_APART, _ABOVE, _LINE = 104, 24, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,36 +55,35 @@ class RequestCard:
         return "shut down?" if self.request.kind == "shutdown" else f"plan: {self.request.content}"
 
     @property
-    def answer(self) -> str:
-        """The answer in a few words."""
-        note = f": {self.request.note}" if self.request.note.strip() else ""
-        return f"{_word(self.request.state)}{note}"
+    def answer(self) -> list[str]:
+        """The answer, or that there is none; and what was said with it."""
+        state = self.request.state
+        words = {"pending": "no answer yet", "expired": "expired, no answer"}
+        note = [quoted(self.request.note, 300)] if self.request.note.strip() else []
+        return [f"{self.mark.glyph} {words.get(state, _word(state))}", *note]
 
     @property
-    def said(self) -> str:
-        """What became of it, as the part of a sentence."""
-        one = self.request
-        note = f" ({quoted(one.note, 80)})" if one.note.strip() else ""
-        if one.state in _VERBS:
-            return f"{one.to} {_VERBS[one.state]} {one.kind} {one.id}{note}"
-        after = "expires" if one.state == "expired" else f"waits for {one.to}"
-        return f"{one.kind} {one.id} {after}{note}"
+    def back(self) -> bool:
+        """Whether somebody has answered."""
+        return self.request.state in _VERBS
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The agents, the requests in order, and the answers that don't count.
-
-    An answer that doesn't count is there with why.
-    """
+    """The agents, the requests in order, and why some answers don't count."""
 
     people: People = field(default_factory=dict)
     requests: dict[str, RequestCard] = field(default_factory=dict)
     refused: tuple[str, ...] = ()
 
+    @property
+    def now(self) -> float:
+        """When something happened last, in seconds."""
+        return max((one.answered or one.asked for one in self.requests.values()), default=0)
+
 
 class Protocol(Diagram[State]):
-    """The requests of a team as handshakes."""
+    """The requests of a team on one clock."""
 
     name = "protocols"
     start = State()
@@ -113,61 +104,79 @@ class Protocol(Diagram[State]):
         return state
 
     def finding(self, state: State) -> str:
-        found = list(state.requests.values())
-        if not found:
+        every = list(state.requests.values())
+        if not every:
             return "Nobody has asked for anything yet."
-        extra = f"; {count(len(state.refused), 'answer')} did not count" if state.refused else ""
-        if len(found) > 3:
-            standing = [one.request.state for one in found]
-            parts = [f"{standing.count(s)} {_word(s)}" for s in STATES if s in standing]
-            return f"{count(len(found), 'request')}: {', '.join(parts)}{extra}."
-        parts = [one.said for one in found]
-        for number in range(len(parts) - 1, 0, -1):  # who does the next thing too is named once
-            who = f"{found[number].request.to} "
-            if parts[number].startswith(who) and parts[number - 1].startswith(who):
-                parts[number] = parts[number].removeprefix(who)
-        return ended(f"{', then '.join(parts)}{extra}.")
+        if len(every) > 3:
+            waits = sum(one.request.state == "pending" for one in every)
+            some = f"{waits} of {count(len(every), 'request')} still wait for an answer."
+            return some if waits else f"All {len(every)} requests are answered or expired."
+        parts: list[str] = []
+        before: tuple[str, str] = "", ""
+        for one in every:
+            who, what = one.request.to if one.back else "", one.request.kind
+            thing = "the next one" if before[1] == what else f"a {what}"
+            if one.back:
+                does = f"{_VERBS[one.request.state]} {thing}"
+                parts.append(does if who == before[0] else f"{who} {does}")
+            else:
+                does = (
+                    "expires" if one.request.state == "expired" else f"waits for {one.request.to}"
+                )
+                parts.append(f"{thing} {does}")
+            before = who, what
+        return title(f"{', then '.join(parts).removeprefix('a ')}.")
+
+    def because(self, state: State) -> str:
+        every = [one.request for one in state.requests.values()]
+        standing = [one.state for one in every]
+        each = listed([f"{standing.count(s)} {_word(s)}" for s in STATES if s in standing])
+        notes = [quoted(one.note, 100) for one in every if one.note.strip()]
+        said = [f"{each}."] if len(every) > 3 else notes
+        bad = f"{count(len(state.refused), 'answer')} did not count." if state.refused else ""
+        return below(*said, bad)
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
-        canvas, y = Canvas(width), 0.0
-        requests = list(state.requests.values())
-        shown = requests[-max(2, rows // 4) :]
-        hidden = len(requests) - len(shown)
-        y += 20 * canvas.left_out("gone", 2, 14, hidden, "earlier request")
-        columns = min(len(shown), 2 if width >= 560 else 1) or 1
-        each = (width - 4 - 24 * (columns - 1)) / columns
-        for start in range(0, len(shown), columns):
-            lows = [
-                _handshake(canvas, one, state.people, 2 + (each + 24) * place, y, each)
-                for place, one in enumerate(shown[start : start + columns])
-            ]
-            y = max(lows) + 22
+        canvas = Canvas(width)
+        requests = list(enumerate(state.requests.values(), start=1))
+        shown = requests[-max(2, rows // 2) :]
+        y = 20.0 * canvas.left_out("gone", 2, 14, len(requests) - len(shown), "earlier request")
+        pairs: dict[frozenset[str], list[tuple[int, RequestCard]]] = {}
+        for number, one in shown:
+            pair = frozenset((one.request.sender, one.request.to))
+            pairs.setdefault(pair, []).append((number, one))
+        names = {one for pair in pairs for one in pair}
+        left = 16 + min(max([text_width(one, "b") for one in names], default=0), width / 4)
+        waits = any(one.answered is None for _, one in shown)
+        # A longer clock may have the room for the last answer, and shorter lines for all of them.
+        for stretch, most in ((1, 190), (1, 130), (1.25, 190), (1.25, 130), (1.6, 130), (1, 0)):
+            time = Axis(state.now * max(stretch, 1 + waits / 8), left, width - left - 14)
+            drawn = [_Pair(canvas, state, its, time, most) for its in pairs.values()]
+            if all(one.fits for one in drawn):
+                break
+        for both in drawn:
+            y = both.draw(y)
+        if drawn:
+            time.ruled(canvas, y, y + 12)
+            y += 22
+        for number, one in [] if most else shown:
+            y = _written(canvas, number, one, state, y)
         for number, why in enumerate(state.refused[-3:]):
             text = f"{theme.ERROR.glyph} An answer did not count: {one_line(why, 300)}"
             for place, line in enumerate(wrapped(text, width - 4, most=2)):
                 key, mark = f"refused {number} {place}", theme.ERROR.key
                 canvas.text(key, 2, y + 14, line, "", mark, says=text if not place else "")
                 y += _LINE
-        canvas.height = max(y, 24)
+        canvas.height = max(y + 4, 24)
         return canvas
 
     def facts(self, state: State, rows: int) -> str:
         body: list[list[object]] = []
         for one in list(state.requests.values())[-rows:]:
             ended = "" if one.answered is None else duration(one.answered)
-            what = one_line(one.question, 50)
-            state_of = f"{one.mark.glyph} {one_line(one.answer, 60)}"
-            body.append(
-                [
-                    one.request.id,
-                    one.request.sender,
-                    one.request.to,
-                    what,
-                    duration(one.asked),
-                    state_of,
-                    ended,
-                ]
-            )
+            said = one_line(" ".join(one.answer), 60), ended
+            who = one.request.id, one.request.sender, one.request.to
+            body.append([*who, one_line(one.question, 50), duration(one.asked), *said])
         head = ["request", "who asks", "whom", "what", "at", "state", "since"]
         return static.table(head, body)
 
@@ -176,68 +185,129 @@ def _word(state: str) -> str:
     return state.replace("_", " ")
 
 
-def _handshake(
-    canvas: Canvas, one: RequestCard, people: People, x: float, y: float, width: float
-) -> float:
-    """One request as a sequence; returns where it ends, in pixels from the top."""
-    id, marks = one.request.id, {name: theme.agent(n).key for n, name in enumerate(people)}
-    half = min(52.0, width / 6)
-    spots = {"asks": x + half, "answers": x + width - half}
-    names = {"asks": one.request.sender, "answers": one.request.to}
-    canvas.text(
-        f"id {id}", x, y + 14, f"{one.request.id} · {one.request.kind}", "b", width=width, pair=id
-    )
-    head, y = y + 22, y + 22 + _HEAD
-    said = [("asks", "answers", one.asked, one.question)]
-    if one.answered is not None and one.request.state != "expired":
-        said.append(("answers", "asks", one.answered, one.answer))
-    lines: list[tuple[float, str, str, str]] = []
-    for sender, to, at, text in said:
-        colour = marks.get(names[sender], "system")
-        full = f"{duration(at)}: {text}"
-        for number, line in enumerate(wrapped(full, width - 2 * half - 24, most=6)):
+def _colour(state: State, name: str) -> str:
+    return theme.agent([*state.people].index(name)).key if name in state.people else "system"
+
+
+def _written(canvas: Canvas, number: int, one: RequestCard, state: State, y: float) -> float:
+    """A request in words, below the clock; returns where it ends, in pixels from the top."""
+    head = f"{number}: {one.question}"
+    for style, mark, lines in (
+        ("b", _colour(state, one.request.sender), wrapped(head, canvas.width - 20, "b")),
+        ("", one.mark.key, wrapped(" ".join(one.answer), canvas.width - 22, most=4)),
+    ):
+        for place, line in enumerate(lines):
+            x = 2 if style and not place else 16
+            canvas.text(f"said {style}{place} {one.request.id}", x, y + 14, line, style, mark)
             y += _LINE
-            lines.append((y, f"{sender} {id} {number}", line, colour))
-        reach = spots[to] - spots[sender]
-        side = 1 if reach > 0 else -1
-        path = f"M0 0H{reach:.1f}m{-8 * side} -4l{8 * side} 4l{-8 * side} 4"
-        says = f"{full} ({names[sender]} to {names[to]})"
-        where = spots[sender], y + 9
-        canvas.edge(
-            f"arrow {sender} {id}", path, colour, x=where[0], y=where[1], says=says, pair=id
-        )
-        y += 18
-    if len(said) < 2:
-        late = f"{duration(one.answered)}: " if one.answered is not None else ""
-        text = f"{late}no answer, {one.answer}" if late else "no answer yet"
-        y += _LINE
-        lines.append((y, f"none {id}", text, one.mark.key))
-        y += 8
-    for part, spot in spots.items():
-        canvas.edge(f"life {part} {id}", f"M0 0V{y - head - _HEAD:.1f}", x=spot, y=head + _HEAD)
-        colour = marks.get(names[part], "system")
-        box = (spot - half, head, 2 * half, _HEAD)
-        canvas.box(f"head {part} {id}", *box, colour, [names[part]], says=names[part], pair=id)
-    for at, key, line, colour in lines:
-        canvas.text(key, x + half + 12, at, line, "", colour, width=width - 2 * half - 20)
-    return _states(canvas, one, x, y + 8, width)
+    return y + 8
 
 
-def _states(canvas: Canvas, one: RequestCard, x: float, y: float, width: float) -> float:
-    """The states that such a request may get, and the one that it has; returns where they end."""
-    left, at = x, x
-    for name in ("pending", *AFTER.get(one.request.kind, tuple(STATES)[1:])):
-        mark, here = STATES[name], one.request.state == name
-        text = f"{mark.glyph} {_word(name)}"
-        wide = 7.8 * len(text) + 16
-        if at + wide > x + width + 1:
-            at, y = left, y + _STATE + 6
-        style, colour = ("", mark.key) if here else ("ql", "")
-        says = f"request {one.request.id} is {_word(name)}" if here else ""
-        key = f"state {one.request.id} {name}"
-        canvas.box(key, at, y, wide, _STATE, colour, [text], style, says=says, pair=one.request.id)
-        at += wide + 6
-        if name == "pending":
-            canvas.text(f"to {one.request.id}", at, y + 16, "→", "q", width=16)
-            left = at = at + 20
-    return y + _STATE
+class _Pair:
+    """Two agents and their requests: where things stand, and what is drawn there."""
+
+    def __init__(
+        self,
+        canvas: Canvas,
+        state: State,
+        requests: list[tuple[int, RequestCard]],
+        time: Axis,
+        most: float,
+    ) -> None:
+        self.canvas, self.state, self.requests, self.time = canvas, state, requests, time
+        #: Width of the lines beside an arrow, in pixels; 0 where the texts stand below.
+        self.most = most
+        first = requests[0][1].request
+        asked = first.sender, first.to
+        #: The upper lifeline is the lead's, or that of who came first.
+        self.names = list(dict.fromkeys([*(one for one in state.people if one in asked), *asked]))
+        self.lines: dict[str, float] = {}
+
+    def span(self, one: RequestCard) -> tuple[float, float]:
+        """Where a request begins and ends, in pixels; what has no answer yet goes on."""
+        begin = self.time.x(one.asked)
+        at = self.time.scale if one.answered is None else one.answered
+        return begin, max(self.time.x(at), begin + 6)
+
+    @property
+    def fits(self) -> bool:
+        """Whether every text has room before its question, or after its answer."""
+        free, right = self.time.left, self.canvas.width
+        if not self.most:
+            return True
+        for place, (_, one) in enumerate(self.requests):
+            (x, end), waits = self.span(one), one.answered is None
+            if free + _room([one.question], self.most) + 16 > x:
+                return False
+            free = (x if waits else end) + _room(one.answer, self.most) + 16
+            if free > right or (waits and place < len(self.requests) - 1):
+                return False
+        return True
+
+    def draw(self, y: float) -> float:
+        """Draw them, with their texts if they have room; returns where they end."""
+        canvas, ends, key = self.canvas, dict[str, float](), " ".join(self.names)
+        apart = _APART if self.most else 48
+        self.lines = {name: y + _ABOVE + apart * place for place, name in enumerate(self.names)}
+        for number, one in self.requests:
+            if (one.request.kind, one.request.state) == ("shutdown", "approved"):
+                ends[one.request.to] = one.answered or 0.0
+            else:  # there may be another agent with this name
+                ends.pop(one.request.to, None)
+            self.area(number, one)
+        for name, y in self.lines.items():
+            mark, left = _colour(self.state, name), self.time.left
+            canvas.text(f"name {name} of {key}", 2, y + 4, name, "b", mark, width=left - 12)
+            reach = self.time.x(ends.get(name, self.time.scale)) - left
+            canvas.edge(f"life {name} of {key}", f"M0 0H{reach:.1f}", mark, x=left, y=y)
+        for _, one in self.requests:
+            self.arrows(one)
+        for name, at in ends.items():
+            x, y, mark = self.time.x(at), self.lines[name], _colour(self.state, name)
+            canvas.edge(f"end {name} of {key}", "M-5 -5L5 5M5 -5L-5 5", mark, "w", x=x, y=y)
+            if canvas.width - x > 86:
+                canvas.text(f"leaves {name} of {key}", x + 11, y + 4, "shuts down", "q")
+        return max(self.lines.values()) + 22
+
+    def area(self, number: int, one: RequestCard) -> None:
+        """What lies between question and answer."""
+        (x, end), id = self.span(one), one.request.id
+        top, low = min(self.lines.values()), max(self.lines.values())
+        says, style = f"request {id} is {_word(one.request.state)}", "p" if one.back else "p d"
+        mark = one.mark.key
+        self.canvas.bar(f"area {id}", x, top, end - x, low - top, mark, style, says=says, pair=id)
+        self.canvas.text(f"number {id}", (x + end) / 2, top - 8, f"{number}", "q c", width=40)
+
+    def arrows(self, one: RequestCard) -> None:
+        """The question before its arrow; the answer, if there is one, and what it says after it."""
+        request, (x, end), canvas = one.request, self.span(one), self.canvas
+        asker = _colour(self.state, request.sender)
+        after = (x if one.answered is None else end) + 8
+        for part, at, who, texts, mark, spot in (
+            ("asks", x, request.sender, [one.question], asker, x - 8),
+            ("answers", end, request.to, one.answer, one.mark.key, after),
+        ):
+            y = self.lines[who]
+            reach = sum(self.lines.values()) - 2 * y
+            if part == "asks" or one.back:
+                head = 7 if reach > 0 else -7
+                path = f"M0 0V{reach:.1f}m-4 {-head}l4 {head}l4 {-head}"
+                when = one.asked if part == "asks" else one.answered or 0
+                says = f"{duration(when)}: {' '.join(texts)}"
+                key = f"arrow {part} {request.id}"
+                canvas.edge(key, path, mark, "w", x=at, y=y, says=says, pair=request.id)
+            lines = _lines(texts, self.most) if self.most else []
+            y = min(self.lines.values()) + (_APART - _LINE * len(lines)) / 2 + 12
+            for number, line in enumerate(lines):
+                style = "e" if part == "asks" else "b" * (not number) + "n"
+                key = f"said {part} {number} {request.id}"
+                canvas.text(key, spot, y + _LINE * number, line, style, mark, width=self.most + 8)
+
+
+def _lines(texts: list[str], width: float) -> list[str]:
+    return [line for text in texts for line in wrapped(text, width, "b", most=4)]
+
+
+def _room(texts: list[str], width: float) -> float:
+    """How wide some texts are when they are wrapped, in pixels."""
+    return max(text_width(line, "b") for line in _lines(texts, width))

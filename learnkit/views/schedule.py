@@ -20,6 +20,7 @@ from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, text_width, wrapped
+from learnkit.views.words import below, title
 
 #: The most columns that are drawn.
 COLUMNS = 12
@@ -32,7 +33,7 @@ _KINDS = {
     "race.finished": (theme.DONE, "finishes", "{who} is done with {mail}. {file}."),
     "race.drained": (theme.DONE, "drains {mail}", "{who} reads and empties at once: {mail}."),
     "race.paused": (theme.PENDING, "pauses", "{who} pauses in the middle."),
-    "race.ended": (theme.SYSTEM, "to read: {mail}", "The end. Still to read: {mail}. {said}"),
+    "race.ended": (theme.SYSTEM, "still to read: {mail}", "Still to read: {mail}. {said}"),
 }
 #: What stands on a step's arrow, before the messages.
 _SAYS = {
@@ -131,6 +132,8 @@ class Schedule(Diagram[State]):
                     rows = (*rows[:-1], replace(rows[-1], again=(*rows[-1].again, message)))
                 again = tuple(dict.fromkeys((*state.again, message)))
                 return replace(state, rows=rows, again=again)
+            case RaceEnded(texts=left) if not left:
+                return replace(state, open=False)
             case RaceStep() | RaceEnded() as step:
                 ends = event.type == "race.ended"
                 middle = event.type in _MIDDLE if who == state.reader else state.open
@@ -167,25 +170,27 @@ class Schedule(Diagram[State]):
             return "No step has been taken yet."
         sent = count(sum(row.type == "race.wrote" for row in state.rows), "message")
         if state.lost:
-            verb = "is" if len(state.lost) == 1 else "are"
-            why, names = _why(state, state.lost), _named(state.lost)
-            twice = f" {len(state.again)} read twice." if state.again else ""
-            return one_line(
-                f"{len(state.lost)} of {sent} {verb} lost ({names}): {why}.{twice}", 240
-            )
+            one = len(state.lost) == 1
+            which = one_line(state.lost[0], 24) if one else f"{len(state.lost)} of {sent}"
+            return title(f"{which} {'is' if one else 'are'} lost: {_why(state, state.lost)}.")
         if state.again:
-            names, who = _named(state.again), state.reader
-            said = f"{sent} sent, none lost, but {who} reads {len(state.again)} twice: {names}."
-            return one_line(said, 240)
+            return title(f"{one_line(state.reader, 24)} reads {_named(state.again)} twice.")
+        return f"{sent} sent, none lost."
+
+    def because(self, state: State) -> str:
+        sent = count(sum(row.type == "race.wrote" for row in state.rows), "message")
+        if state.lost:
+            twice = f"Read twice: {_named(state.again)}." if state.again else ""
+            return below(f"Lost of {sent}: {_named(state.lost)}.", twice)
         own = {row.type for row in state.rows if row.who == state.reader}
-        why = ""
-        if "race.read" in own and not any(
-            row.open and row.type == "race.wrote" for row in state.rows
-        ):
-            why = f": no message arrives between the two steps of {state.reader}"
-        elif "race.drained" in own and not own & {"race.read", "race.emptied"}:
-            why = f": {state.reader} reads and empties the file in one step"
-        return one_line(f"{sent} sent, none lost{why}.", 240)
+        between = any(row.open and row.type == "race.wrote" for row in state.rows)
+        if state.again:
+            return f"{sent} sent, none lost."
+        if "race.read" in own and not between:
+            return below(f"No message arrives between the two steps of {state.reader}.")
+        if "race.drained" in own and not own & {"race.read", "race.emptied"}:
+            return below(f"{state.reader} reads and empties the file in one step.")
+        return ""
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -223,11 +228,11 @@ def _why(state: State, lost: tuple[str, ...]) -> str:
     }
     emptied = {one for row in state.rows if row.type == "race.emptied" for one in row.lost}
     if set(lost) <= late & emptied:
-        reader = state.reader
-        return f"{it} arrived after {reader} had read the file and before {reader} emptied it"
+        return f"{it} arrived between reading and emptying the file"
     contents = [row.content for row in state.rows if row.type != "race.ended"]
     if contents and set(lost) <= set(contents[-1]):
-        return f"{state.reader} never reads {them}, although {it} {be} still in the file"
+        reader = one_line(state.reader, 12)
+        return f"{reader} never reads {them}, and {it} {be} still in the file"
     return f"nobody read {them}, and {it} {be} no longer in the inbox"
 
 
@@ -309,6 +314,7 @@ class _Sheet:
             self.open(since, y)
         canvas.height = y + 4
         if state.reader:
+            y += 6
             says = f"thick line: {state.reader} has read the file and isn't done yet"
             for number, line in enumerate(wrapped(says, canvas.width - 2, most=2)):
                 canvas.text(f"legend {number}", 2, y + 16, line, "q")
@@ -342,10 +348,12 @@ class _Sheet:
         side = 5 if file > x else -5
         begin, end, label = x, file - side, _SAYS[row.type]
         if row.type == "race.wrote":
-            label = f"{theme.ERROR.glyph} {_short(row.messages)}" if bad else _short(row.messages)
+            label = _fitting(row.messages, abs(end - begin) - 24)
+            label = f"{theme.ERROR.glyph} {label}" if bad else label
         elif row.type in ("race.read", "race.drained"):
             begin, end, many = end, begin, len(row.messages)
-            label = f"{label} {_short(row.messages) if many == 1 else many}"
+            which = _fitting(row.messages, abs(end - begin) - 50) if many == 1 else many
+            label = f"{label} {which or 'nothing'}"
         if row.type not in ("race.paused", "race.finished", "race.ended"):
             says = f"Step {row.number}: {row.who} {row.does(lost)}. {row.fault}".strip()
             pair = " ".join(one.replace(" ", "-") for one in (*row.messages, *row.lost))
@@ -365,9 +373,11 @@ class _Sheet:
         canvas, left, wide = self.canvas, self.right, self.canvas.width - self.right - 2
         if row.fault:
             text = row.says(_short) if self.narrow else row.fault
+            wide = min(wide, text_width(text, "b") + 20)
             canvas.box(f"lost {place}", left, y, wide, _HEAD, "error", [text], says=row.fault)
         elif row.type == "race.ended" or not row.content:
-            text = f"to read: {_named(row.messages)}" if row.type == "race.ended" else "empty"
+            unread = f"still to read: {_named(row.messages)}"
+            text = unread if row.type == "race.ended" else "empty"
             canvas.text(f"empty {place}", left, y + 17, text, "q")
         else:
             for number, one in enumerate(row.content):
@@ -396,3 +406,9 @@ def _writer(message: str, state: State) -> str:
 def _short(messages: tuple[str, ...]) -> str:
     """Messages as their writers' initials and numbers: ``b1 c2``."""
     return " ".join(re.sub(r"(\w)\w* (\d+)", r"\1\2", one_line(one, 12)) for one in messages)
+
+
+def _fitting(messages: tuple[str, ...], room: float) -> str:
+    """Messages by name where there is room for the names, or in short."""
+    whole = ", ".join(one_line(one, 24) for one in messages)
+    return whole if text_width(whole) <= room else _short(messages)

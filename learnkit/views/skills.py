@@ -20,6 +20,7 @@ from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
 from learnkit.views.drawing.text import scale_of
 from learnkit.views.shelf import Part, Shelf, Stack, grow
+from learnkit.views.words import below, title
 
 #: How many times as long as the longest stack everything may be, to be drawn in full.
 _WHOLE = 12
@@ -71,8 +72,15 @@ class Skills(Diagram[State]):
         return said if len(state.shelves) == 1 else f"{one_line(event.lane, 40)}: {said}"
 
     def finding(self, state: State) -> str:
+        return title(self._said(state)[0])
+
+    def because(self, state: State) -> str:
+        return below(*self._said(state)[1:])
+
+    def _said(self, state: State) -> list[str]:
+        """The title, and what it leaves out."""
         if not state.shelves:
-            return "No skills were listed yet."
+            return ["No skills were listed yet."]
         parts = []
         for lane, shelf in state.shelves.items():
             loaded, all = len(shelf.loaded), count(len(shelf.sizes), "skill")
@@ -83,11 +91,11 @@ class Skills(Diagram[State]):
                 if now and whole / now >= 2
                 else ""
             )
-            who = f"{one_line(lane, 40)}: " if len(state.shelves) > 1 else ""
-            said = f"{is_loaded}: a request has ≈{now:,} tokens of skills. With all instructions"
-            said = f"{said} upfront it would have ≈{whole:,}{times}"
-            parts.append(f"{who}{said}" if who else f"{said[:1].upper()}{said[1:]}")
-        return f"{'. '.join(parts)}."
+            said = f"≈{now:,} tokens of skills in a request; all upfront, ≈{whole:,}{times}."
+            if len(state.shelves) == 1:
+                return [f"{is_loaded[:1].upper()}{is_loaded[1:]}.", said]
+            parts.append(f"{one_line(lane, 40)}: {is_loaded}, {said}")
+        return [f"{len(parts)} agents with skills.", *parts]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas, y = Canvas(width), 0.0

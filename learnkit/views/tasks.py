@@ -32,7 +32,7 @@ from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, fitting
 from learnkit.views.drawing.layout import Layout, layered
 from learnkit.views.drawing.time_axis import Axis, duration
-from learnkit.views.words import describe
+from learnkit.views.words import below, describe, title
 
 #: Height in pixels of a task with one line of its subject, and with two.
 TALL, TALLER = 42.0, 58.0
@@ -102,25 +102,32 @@ class Tasks(Diagram[State]):
         return describe(event)
 
     def finding(self, state: State) -> str:
+        return title(self._said(state)[0])
+
+    def because(self, state: State) -> str:
+        return below(*self._said(state)[1:])
+
+    def _said(self, state: State) -> list[str]:
+        """The title, and what it leaves out."""
         if not state.tasks:
-            return "The board is empty."
-        parts = [progress(state.tasks)]
+            return ["The board is empty."]
+        parts, more = [progress(state.tasks)], []
         for mark, word in ((theme.ACTIVE, "in progress"), (theme.READY, "ready")):
             if ids := _ids(state, mark):
                 parts.append(f"{word}: {', '.join(ids[:5])}{' …' if len(ids) > 5 else ''}")
         for mark, word in ((theme.BLOCKED, "waiting"), (theme.FAILED, "failed")):
             if number := len(_ids(state, mark)):
-                parts.append(f"{number} {word}")
-        said = f"{'; '.join(parts)}."
-        if state.refused:
-            said = f"The board refuses: {state.refused}. {said}"
+                more.append(f"{number} {word}")
+        said = [f"{'; '.join(parts)}.", f"{', '.join(more)}." if more else ""]
+        if state.refused:  # the answer to a click comes first
+            said.insert(0, f"The board refuses: {state.refused}.")
         if state.opened:
             begun = list(dict.fromkeys(f"#{one.id}" for one in state.across))
             done = begun and all(one.mark is theme.DONE for one in state.across)
             found = f"{listed(begun)} in progress" if begun else "the board as it was left"
             many = "A" if len(state.opened) == 1 else "Each"
-            said += f" {many} new run finds {found}{', and completes it' if done else ''}."
-        return ended(said)
+            said.append(f"{many} new run finds {found}{', and completes it' if done else ''}.")
+        return [ended(one) for one in said]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)

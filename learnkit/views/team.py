@@ -1,8 +1,8 @@
 """The team: which task each agent had, and when; when it worked, was idle, and how it left.
 
 Each agent has a lane on one scale of time. A band is work, with its tasks as boxes on it; a line is
-idleness, and a cross at the end says whether the agent shut down or was lost. Tasks that nobody has
-stand below, and move to the lane of the agent that takes them.
+idleness, and a cross at the end says whether the agent shut down or was lost. The board is below: a
+task moves from it to the lane of the agent that takes it, and leaves its outline there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 
 from learnkit.events.log import Event
 from learnkit.events.mail import MailRead, MailSent
-from learnkit.events.sentences import ended
 from learnkit.events.tasks import TaskStarted
 from learnkit.events.text import listed, one_line
 from learnkit.events.vocabulary import read
@@ -24,7 +23,6 @@ from learnkit.views.board import (
     TASK,
     Board,
     Spell,
-    TaskCard,
     board_after,
     draw_spell,
     progress,
@@ -35,6 +33,7 @@ from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, text_width
 from learnkit.views.drawing.time_axis import Axis, duration
 from learnkit.views.people import People, Person, drawn
+from learnkit.views.words import below, title
 
 #: The height of a lane with the names beside it, and with the names above it, in pixels.
 _LANE, _NAMED = 56, 76
@@ -71,7 +70,7 @@ class State:
 
 
 class Team(Diagram[State]):
-    """Lifecycle lanes, roster and board; with ``on_intent``, buttons.
+    """Lifecycle lanes and the board below them; with ``on_intent``, buttons.
 
     Args:
         events: an ``EventLog``, or any sequence of events.
@@ -119,22 +118,16 @@ class Team(Diagram[State]):
     def finding(self, state: State) -> str:
         if not state.people:
             return "The team is empty."
-        groups: dict[tuple[str, bool], list[Person]] = {}
-        for one in drawn(state.people):
-            groups.setdefault((folk.status(one), state.idle(one) > 0), []).append(one)
-        parts = []
-        for (word, _), those in groups.items():
-            names, idle = [one.name for one in those], sorted(map(state.idle, those))
-            limits = [duration(round(idle[0], 1)), duration(round(idle[-1], 1))]
-            after = f" (idle for {' to '.join(dict.fromkeys(limits))} before)" if idle[0] else ""
-            parts.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} {word}{after}")
-        said = f"{'; '.join(parts)}."
         if not state.tasks:
-            return ended(said)
-        done = {one.id: one.owner for one in state.spells if one.mark is theme.DONE}
-        by = Counter(name for name in done.values() if name).most_common()
-        shares = listed([f"{many} by {name}" for name, many in by])
-        return ended(f"{progress(state.tasks)}{f': {shares}' if by else ''}. {said}")
+            return title(_statuses(state))
+        by = listed([name for name, _ in _shares(state)])
+        return title(f"{progress(state.tasks)}{f' by {by}' if by else ''}.")
+
+    def because(self, state: State) -> str:
+        if not state.people or not state.tasks:
+            return ""
+        shares = listed([f"{many} by {name}" for name, many in _shares(state)])
+        return below(f"{shares}." if shares else "", _statuses(state))
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas, people = Canvas(width), drawn(state.people)[: max(3, rows)]
@@ -148,9 +141,7 @@ class Team(Diagram[State]):
             top, mark = high + 26 + tall * number, theme.agent(number).key
             _names(canvas, person, mark, top, left if beside else 0)
             _lane(canvas, state, person, mark, top + (20 if beside else 40), time, latest)
-        free = [card for card in state.tasks.values() if card.id not in latest]
-        low = _waiting(canvas, [card for card in free if card.mark is not theme.DONE], rows, low)
-        canvas.height = low + 8
+        canvas.height = _board(canvas, state.tasks, latest, rows, low) + 8
         return canvas
 
     def _buttons(self, canvas: Canvas, width: float) -> float:
@@ -179,6 +170,26 @@ class Team(Diagram[State]):
         tables = static.table(["who", "role", "state", "worked", "idle"], roster)
         head = ["task", "subject", "state", "for"]
         return tables + (static.table(head, board, rows, newest=True) if board else "")
+
+
+def _shares(state: State) -> list[tuple[str, int]]:
+    """How many tasks each agent has completed, the busiest first."""
+    done = {one.id: one.owner for one in state.spells if one.mark is theme.DONE}
+    return Counter(name for name in done.values() if name).most_common()
+
+
+def _statuses(state: State) -> str:
+    """What each agent is doing, in words."""
+    groups: dict[tuple[str, bool], list[Person]] = {}
+    for one in drawn(state.people):
+        groups.setdefault((folk.status(one), state.idle(one) > 0), []).append(one)
+    parts = []
+    for (word, _), those in groups.items():
+        names, idle = [one.name for one in those], sorted(map(state.idle, those))
+        limits = [duration(round(idle[0], 1)), duration(round(idle[-1], 1))]
+        after = f" (idle for {' to '.join(dict.fromkeys(limits))} before)" if idle[0] else ""
+        parts.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} {word}{after}")
+    return f"{'; '.join(parts)}."
 
 
 def _latest(state: State) -> dict[int, int]:
@@ -263,17 +274,22 @@ def _seen(spans: list[tuple[str, float, float]], least: float) -> list[tuple[str
     return found
 
 
-def _waiting(canvas: Canvas, cards: list[TaskCard], rows: int, y: float) -> float:
-    """Draw the tasks on the board that are on no lane; return where they end."""
-    if not cards:
+def _board(canvas: Canvas, tasks: Board, taken: dict[int, int], rows: int, y: float) -> float:
+    """The board below the lanes, where a task that was taken leaves its outline; where it ends."""
+    if not tasks:
         return y
-    canvas.text("free", 2, y + 42, "on the board:", "q")
-    y += 52
+    canvas.text("free", 2, y + 34, "the board", "q")
+    y += 44
     many = max(1, int(canvas.width // 176))
     each = (canvas.width - 4) / many
-    for number, card in enumerate(cards[: 2 * rows]):
+    cards = list(tasks.values())[-2 * rows :]
+    for number, card in enumerate(cards):
         x, top = 2 + each * (number % many), y + (TASK + 8) * (number // many)
-        text, mark = f"{card.short} {card.subject}", card.mark.key
-        canvas.box(f"task {card.id}", x, top, each - 8, TASK, mark, [text], "l", says=card.title)
-    y += (TASK + 8) * -(-min(len(cards), 2 * rows) // many)
-    return y + 20 * canvas.left_out("more", 2, y + 14, len(cards) - 2 * rows, "task")
+        gone = card.id in taken or card.mark is theme.DONE
+        key, mark, style = ("slot", "", "qdl") if gone else ("task", card.mark.key, "l")
+        text = f"{card.short} {card.owner if gone and card.owner else card.subject}"
+        spot = x, top, each - 8, TASK
+        canvas.box(f"{key} {card.id}", *spot, mark, [text], style, says=card.title)
+    y += (TASK + 8) * -(-len(cards) // many)
+    hidden = len(tasks) - len(cards)
+    return y + 20 * canvas.left_out("more", 2, y + 14, hidden, "earlier task")

@@ -29,7 +29,9 @@ from learnkit.events.vocabulary import read
 from learnkit.views.drawing import display, static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.plot import legend
 from learnkit.views.drawing.time_axis import Axis, duration
+from learnkit.views.words import below, title
 
 #: Height of a row, and of what stands in it, in pixels.
 _ROW, _BAR = 34, 24
@@ -260,18 +262,23 @@ class Timeline(Diagram[State]):
         return ended(said)
 
     def finding(self, state: State) -> str:
-        run, earlier = state.run, state.runs[:-1]
-        if not earlier:
-            return _alone(run)
-        parts = [f"{one.name}: {duration(one.now)}" for one in earlier]
-        if not run.done:
-            return f"{', '.join(parts)}; {run.name}, {duration(run.now)} have passed so far."
-        first, last = earlier[0], run
-        parts.append(f"{run.name}: {duration(last.now)}")
-        less = f", {1 - last.now / first.now:.0%} saved" if last.now < first.now * 0.995 else ""
-        waits = f"{duration(last.waited)} instead of {duration(first.waited)}"
-        waited = f". The model waits {waits}" if last.waited != first.waited else ""
-        return f"{', '.join(parts)}{less}{waited}."
+        if len(state.runs) == 1:
+            return _alone(state.run)
+        first, run = state.runs[0], state.run
+        now = f"{run.name}{'' if run.done else ', so far'}: {duration(run.now)}"
+        return title(f"{first.name}: {duration(first.now)}, {now}.")
+
+    def because(self, state: State) -> str:
+        first, run = state.runs[0], state.run
+        before = run.serial if run is first else first.now
+        less = run.done and run.now < before * 0.995
+        waits = f"The model waits {duration(run.waited)}"
+        if run is first:
+            waits = f"{waits} for its jobs." if run.waited else ""
+        else:
+            waits = f"{waits} instead of {duration(first.waited)}." if run.done else ""
+        others = [f"{one.name}: {duration(one.now)}." for one in state.runs[1:-1]]
+        return below(f"{1 - run.now / before:.0%} less." if less else "", waits, *others)
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -340,12 +347,9 @@ def _alone(run: Run) -> str:
     if not run.serial:
         return "No work so far."
     passed = duration(run.now) + ("" if run.done else " so far")
-    waits = f" The model waits {duration(run.waited)} for its jobs." if run.waited else ""
     if run.serial <= run.now * 1.005:
-        return f"The work takes {passed}, as long as one thing after the other.{waits}"
-    serial, saved = duration(run.serial), 1 - run.now / run.serial
-    less = f"{saved:.0%} less than the {serial} that it takes one after the other"
-    return f"The work takes {passed}, {less}.{waits}"
+        return f"The work takes {passed}, as long as one thing after the other."
+    return f"The work takes {passed} instead of {duration(run.serial)} one after the other."
 
 
 def _job_facts(job: Job) -> list[object]:
@@ -410,18 +414,19 @@ class _Sheet:
             else:
                 self.worker(f"{place} {key}", key[3:], run, top)
         y += 20 * canvas.left_out("gone", self.left, y + 14, len(every) - len(tops), "row")
-        for number, line in enumerate(self.legend()):
-            canvas.text(f"legend {number}", 2, y + 16, line, "q")
-            y += 16
-        canvas.height = y + 10
+        canvas.height = legend(canvas, 2, y + 2, self.signs()) + 4
 
     def box(
         self, key: str, times: tuple[float, float], y: float, mark: str, label: str, says: str
     ) -> None:
-        """A length of time, with a label if there is room for some of it."""
+        """A length of time: a box with its label, or a bar where there is no room for one."""
         x, end = map(self.x, times)
-        lines = [label] if label and end - x >= 52 else []
-        self.canvas.box(key, x, y, max(end - x, 2), _BAR, mark, lines, "l", says=says)
+        wide = max(end - x, 2)
+        if wide >= 52 or not label:
+            self.canvas.box(key, x, y, wide, _BAR, mark, [label] * bool(label), "l", says=says)
+        else:
+            style = "p" if mark == "idle" else ""
+            self.canvas.bar(key, x, y + 7, max(wide - 1, 1.5), 10, mark, style, says=says)
 
     def worker(self, key: str, name: str, run: Run, y: float) -> None:
         """The row of an agent: its turns, its calls, and where it waits."""
@@ -442,9 +447,6 @@ class _Sheet:
                 what = f"{count(many, 'turn')}: {did}" if mark == "assistant" else label
                 says = f"{name}, {duration(times[0])} to {duration(times[1])}: {what}"
                 self.box(f"{mark} {key} {times[0]:g}", times, y, mark, label, says)
-                for one in group[1:] if self.x(times[1]) - self.x(times[0]) > 6 * many else ():
-                    next = f"next {mark} {key} {one.begin:g}"
-                    self.canvas.edge(next, "M0 0v5", mark, x=self.x(one.begin), y=y)
         for at in run.told(name):
             says = f"at {duration(at)} a request delivers the results of finished jobs"
             spot = self.x(at), y + _BAR + 2
@@ -484,16 +486,15 @@ class _Sheet:
             mark = job.mark.key
             self.canvas.text(f"label {key}", spot, y + 16, label, style, mark, width=room)
 
-    def legend(self) -> list[str]:
-        """What the signs mean."""
+    def signs(self) -> Iterator[tuple[str, str]]:
+        """What the colours and signs mean, each with the key of its mark."""
         runs = self.state.runs
         jobs = [job for run in runs for job in run.jobs.values()]
-        workers = [one for run in runs for one in run.workers.values()]
-        parts = []
-        if any(turn.long for one in workers for turn in one.of("assistant")):
-            parts.append(f"{theme.ASSISTANT.glyph} the model's turns and calls")
+        spans = [one for run in runs for worker in run.workers.values() for one in worker.spans]
+        for mark, words in (("assistant", "a turn of the model"), ("call", "a call")):
+            if any(one.mark == mark and one.long for one in spans):
+                yield mark, words
         if any(one.told is not None for one in jobs):
-            parts.append(f"{theme.INJECTED.glyph} a job's result reaches the model")
+            yield "", f"{theme.INJECTED.glyph} a job's result reaches the model"
         if any(one.counted for one in jobs):
-            parts.append("a command's sleep is only counted")
-        return parts if self.canvas.width < 700 else [" · ".join(parts)] * bool(parts)
+            yield "", "a command's sleep is only counted"

@@ -92,10 +92,15 @@ class Todo(Diagram[State]):
         return state
 
     def finding(self, state: State) -> str:
-        rounds = count(len(state.rounds), "round")
         if not state.items:
+            rounds = count(len(state.rounds), "round")
             return f"No list after {rounds}." if state.rounds else "There is no list yet."
-        done = f"{state.done} of {count(len(state.items), 'item')} completed after {rounds}"
+        return f"{state.done} of {count(len(state.items), 'item')} completed."
+
+    def because(self, state: State) -> str:
+        if not state.items:
+            return ""
+        done = f"After {count(len(state.rounds), 'round')}"
         reminded = [number for number, one in enumerate(state.rounds, start=1) if one.reminded]
         if not reminded:
             return f"{done}, without a reminder."

@@ -22,10 +22,11 @@ from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend, short, ticks_of
 from learnkit.views.drawing.text import scale_of
+from learnkit.views.words import below
 
 #: In pixels: the height of a full column, its upper end, where the first one begins, and the least
 #: that a column takes.
-HEIGHT, TOP, LEFT, LEAST = 170, 40, 48, 3
+HEIGHT, TOP, LEFT, LEAST = 170, 56, 48, 3
 #: So many requests are drawn one by one; of more, two at a time, then three.
 SINGLE = 30
 #: For how many columns there is room.
@@ -151,33 +152,39 @@ class Tokens(Diagram[State]):
         if not state.drawn:
             return "No request was answered yet."
         number, longest = len(state.drawn), max(one.tokens for one in state.drawn)
-        saved = sum(one.before - one.after for one in state.shortened)
-        kinds = [
-            count(layers.count(layer), word).replace("summarys", "summaries")
-            for layer, (_, word) in _LAYERS.items()
-            if (layers := [one.layer for one in state.shortened]).count(layer)
-        ]
-        many = f"the longest of {number} requests has" if number > 1 else "the only request has"
-        said = f"{many} ≈{longest:,} tokens"
-        due = [one.before > state.threshold for one in state.shortened]
-        when = ""
-        if due and all(due) and longest <= state.threshold:  # what passes it is never sent
-            when = f", each before a request would pass the threshold of {state.threshold:,}"
-            when = when if len(due) > 1 else when.replace("each ", "")
-        elif state.threshold:
-            side = "under" if longest <= state.threshold else "over"
-            said += f", {side} the threshold of {state.threshold:,}"
+        if cuts := len(state.shortened):
+            due = all(one.before > state.threshold for one in state.shortened)
+            if due and longest <= state.threshold:  # what passes it is never sent
+                keeps = f"keep{'s' * (cuts == 1)} every request under the threshold"
+                return f"{count(cuts, 'compaction')} {keeps} of {state.threshold:,} tokens."
+            return f"{count(cuts, 'compaction')}; the longest request has ≈{longest:,} tokens."
         if state.window:
-            said += ", which fills the context window"
-        if kinds:
-            takes = "remove" if len(state.shortened) > 1 else "removes"
-            said = f"{listed(kinds)} {takes} ≈{saved:,} tokens{when}. {said[:1].upper()}{said[1:]}"
+            return f"Request {number} fills the context window: ≈{longest:,} tokens."
+        which = f"The longest of {number} requests" if number > 1 else "The only request"
+        return f"{which} has ≈{longest:,} tokens."
+
+    def because(self, state: State) -> str:
+        if not state.drawn:
+            return ""
+        number, longest = len(state.drawn), max(one.tokens for one in state.drawn)
+        side = "under" if longest <= state.threshold else "over"
+        limit = f", {side} the threshold of {state.threshold:,}" if state.threshold else ""
+        if state.shortened:
+            saved = sum(one.before - one.after for one in state.shortened)
+            layers = [one.layer for one in state.shortened]
+            kinds = [
+                count(layers.count(layer), word).replace("summarys", "summaries")
+                for layer, (_, word) in _LAYERS.items()
+                if layer in layers
+            ]
+            takes = "remove" if len(layers) > 1 else "removes"
+            said = f"{listed(kinds)} {takes} ≈{saved:,} tokens."
+            said += f" The longest of {number} requests has ≈{longest:,} tokens{limit}."
         else:
-            said = f"{said[:1].upper()}{said[1:]}; nothing was compacted"
-        if not (cached := sum(one.cached for one in state.drawn)):
-            return f"{said}."
-        share = cached / sum(one.tokens for one in state.drawn)
-        return f"{said}. {share:.0%} of all tokens sent came from the cache."
+            said = f"Nothing was compacted{limit}."
+        cached = sum(one.cached for one in state.drawn)
+        share = cached / max(sum(one.tokens for one in state.drawn), 1)
+        return below(said, f"{share:.0%} of all tokens sent came from the cache." if cached else "")
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -204,16 +211,17 @@ class Tokens(Diagram[State]):
             cached += f"M{x:.1f} {-pale:.1f}h{width_of:.1f}V0h{-width_of:.1f}z" * bool(pale)
         if cached:
             canvas.edge("cached", cached, theme.CACHED.key, "f", y=base)
-        if state.threshold and state.drawn:
-            y = base - HEIGHT * state.threshold / scale
-            canvas.edge("threshold", f"M0 0H{room:g}", theme.ERROR.key, "d", x=LEFT, y=y)
-            said = f"threshold {state.threshold:,}"
-            canvas.text("threshold is", LEFT + 4, y - 5, said, "", theme.ERROR.key)
-        if state.window and state.drawn:
-            y = base - HEIGHT * state.window / scale
-            canvas.edge("window", f"M0 0H{room:g}", theme.ERROR.key, "d", x=LEFT, y=y)
-            said = f"the context window is full: ≈{state.window:,}"
-            canvas.text("window is", LEFT + 4, y - 5, said, "", theme.ERROR.key)
+        # What the dashed lines are is said above them, where no column and no arrow gets.
+        limits = {"threshold": state.threshold, "window": state.window}
+        lines = []
+        for key, tokens in limits.items() if state.drawn else ():
+            if tokens:
+                y = base - HEIGHT * tokens / scale
+                canvas.edge(key, f"M0 0H{room:g}", "", "di", x=LEFT, y=y)
+                lines.append(f"dashed: {key} of {tokens:,}".replace("window", "context window"))
+        x, y, style = (0, 28, "") if width < 480 else (width, 12, "e")
+        if lines:
+            canvas.text("limits", x, y, " · ".join(lines), style)
         _arrows(canvas, state, each, group)
         last = len(state.drawn)
         if last:

@@ -22,6 +22,7 @@ from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, text_width, wrapped
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.people import People
+from learnkit.views.words import below, title
 
 #: Height of a row of text, of the room below a line, and of the box with an agent's name; the
 #: greatest distance of two lifelines; all in pixels.
@@ -134,13 +135,16 @@ class Traffic(Diagram[State]):
         return State(people, lines, sent)
 
     def finding(self, state: State) -> str:
-        waits = f"{state.waits} waits for your reply. " if state.waits else ""
-        return f"{waits}{self._found(state)}"
+        return title(self._said(state)[0])
 
-    def _found(self, state: State) -> str:
-        """What the messages show."""
+    def because(self, state: State) -> str:
+        return below(*self._said(state)[1:])
+
+    def _said(self, state: State) -> list[str]:
+        """The title, and what it leaves out."""
+        waits = [f"{one_line(state.waits, 40)} waits for your reply."] if state.waits else []
         if not state.sent:
-            return "No message has been sent yet."
+            return [*waits, "No message has been sent yet."]
         waiting = f"{state.waiting} unread" if state.waiting else "all read"
         if state.sent == 1:
             waiting = "unread" if state.waiting else "read"
@@ -150,7 +154,8 @@ class Traffic(Diagram[State]):
         about = "shutdowns" if mails[-1].type.startswith("shutdown") else "answer about a plan"
         which = "The last" if last is mails[-1] else f"Before the {about}"
         said = f"{last.sender} to {listed(list(last.to))}: {quoted(last.said, 110)}"
-        return ended(f"{count(state.sent, 'message')}, {waiting}: {ways}. {which}, {said}.")
+        much = f"{count(state.sent, 'message')}, {waiting}."
+        return [*waits, much, f"{ways[:1].upper()}{ways[1:]}.", ended(f"{which}, {said}.")]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas, people = Canvas(width), folk.drawn(state.people)

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from learnkit.events.log import Event
 from learnkit.events.sentences import ended, filled
+from learnkit.events.text import one_line
 from learnkit.events.vocabulary import declaration, read
+
+#: Columns of the longest title, and of the longest line below one.
+TITLE, BELOW = 80, 240
+
+
+def title(text: str) -> str:
+    """A finding that is read at a glance, however long the names in it are."""
+    return ended(one_line(text, TITLE))
+
+
+def below(*parts: str) -> str:
+    """The line below a title: what else is worth saying, without what is empty."""
+    return one_line(" ".join(filter(None, parts)), BELOW)
 
 
 def describe(event: Event) -> str:

@@ -28,6 +28,7 @@ from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.time_axis import duration
+from learnkit.views.words import TITLE, below, title
 
 #: Steps that stand on the line of the main branch.
 _MAIN = ("merge", "conflict")
@@ -156,21 +157,29 @@ class Worktrees(Diagram[State]):
         for tree in state.trees.values():
             said = tree.state.replace(", ", " and ").replace("and not merged", "but not merged")
             groups.setdefault(said, []).append(tree.name)
+        each = [
+            f"{listed(names)} {'are' if len(names) > 1 else 'is'} {said}"
+            for said, names in groups.items()
+        ]
+        said = f"{'; '.join(each)}."
+        if len(said) > TITLE:  # too many for their names
+            merged = sum(len(names) for said, names in groups.items() if said.startswith("merged"))
+            said = f"{merged} of {count(len(state.trees), 'worktree')} merged."
+        return title(said)
+
+    def because(self, state: State) -> str:
         parts = []
-        for said, names in groups.items():
-            several = len(names) > 1
-            after = ""
-            if said.endswith("removed"):
-                after = f" ({'their branches stay' if several else 'its branch stays'})"
-            parts.append(f"{listed(names)} {'are' if several else 'is'} {said}{after}")
+        if gone := [one.name for one in state.trees.values() if one.state.endswith("removed")]:
+            stay = "branches of {} stay" if len(gone) > 1 else "branch of {} stays"
+            parts.append(f"The {stay.format(listed(gone))}.")
         if undone := [step for step in state.steps if step.kind == "conflict"]:
             clash = all("conflict" in step.text for step in undone)
             verb = "was" if len(undone) == 1 else "were"
             how = f"met a conflict and {verb} undone" if clash else f"{verb} refused"
-            parts.append(f"{count(len(undone), 'merge')} {how}")
+            parts.append(f"{count(len(undone), 'merge')} {how}.")
         if failed := sum(step.kind == "failed" for step in state.steps):
-            parts.append(f"{count(failed, 'call')} failed")
-        return ended(f"{'; '.join(parts)}.")
+            parts.append(f"{count(failed, 'call')} failed.")
+        return below(*parts)
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas, beside = Canvas(width), width >= 480

@@ -35,6 +35,11 @@ def inside(one: Shape, canvas: Canvas) -> bool:
     )
 
 
+def said(view: View[Any], state: Any = None) -> str:
+    """The title of a view and the line below it; of all events without a state."""
+    return view.line(view.at() if state is None else state).removeprefix(f"{view.name}: ")
+
+
 def overloaded(title: str) -> bool:
     """Whether a title has more than 80 characters, or more than two numbers that are no names."""
     return len(title) > 80 or len(re.findall(r"(?<![\w#.,])\d", title)) > 2

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pytest
+from canvases import said
 
 import learnkit as lk
 from learnkit.views.branches import FORK, WAS, Branches, merged
@@ -40,7 +41,7 @@ def test_what_is_shared_is_shown_once() -> None:
     view = Branches.of(run(A, B, lk.say("x")), run(A, C, lk.say("y")))
     assert view.at().shared == 3
     assert (cards(view, "both"), cards(view, WAS), cards(view, FORK)) == (3, 3, 3)
-    assert view.finding(view.at()) == (
+    assert said(view) == (
         "Both runs share 3 messages; then the replies differ. "
         "As it was: it calls look, and its last message is “x”. "
         "Forked: it calls look, and its last message is “y”."
@@ -75,7 +76,7 @@ def test_it_says_whether_the_model_or_its_input_was_changed() -> None:
     for agent, more in zip(heard, ("On.", "Back."), strict=True):
         agent.run(more)
     view = Branches.of(*heard)
-    assert "4 messages; then what the model is told differs." in view.finding(view.at())
+    assert "4 messages; then what the model is told differs." in said(view)
 
 
 def test_one_that_ends_earlier_is_shared_up_to_its_end() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from canvases import said
 
 import learnkit as lk
 from learnkit.core.token_count import estimate_tokens
@@ -63,7 +64,7 @@ def test_the_finding_says_what_came_back_of_what_the_children_read() -> None:
     read = sum(n for one in state.children for key, n in one.parts if key == "result")
     back = sum(one.returned for one in state.children)
     assert back < 0.05 * read
-    assert view.finding(state) == (
+    assert said(view, state) == (
         f"lead ends with ≈{state.lanes['lead'].tokens:,} tokens in its context. 3 subagents read "
         f"≈{read:,} tokens of results and returned ≈{back:,}."
     )
@@ -74,20 +75,20 @@ def test_the_finding_is_about_the_agent_that_began() -> None:
     other = lk.Agent(lk.scripted([lk.say("Hello.")]), name="other", events=agent.events)
     other.run("Hello?")
     view = Contexts(agent.events)
-    assert view.finding(view.at()).startswith("lead ends with")
+    assert said(view).startswith("lead ends with")
 
 
 def test_before_the_end_it_says_who_is_still_at_work_and_claims_no_gain() -> None:
     agent, view = family(2)
     kinds = [event.type for event in agent.events]
-    said = view.finding(view.at(kinds.index("subagent.ended") + 1))
-    assert "2 subagents (1 still working) read ≈" in said
-    assert said.endswith("so far.")
-    assert "%" not in said
+    below = view.because(view.at(kinds.index("subagent.ended") + 1))
+    assert "2 subagents (1 still working) read ≈" in below
+    assert below.endswith("so far.")
+    assert "%" not in below
     view.alone = lone().events
     state = view.at(kinds.index("subagent.ended") + 1)
     assert state.alone is not None
-    assert f"so far; one agent alone ends with ≈{state.alone.tokens:,}. " in view.finding(state)
+    assert f" so far, one agent alone ≈{state.alone.tokens:,}. " in said(view, state)
     assert "spared lane lead" not in view.draw(state, WIDE, 60)
 
 
@@ -129,7 +130,7 @@ def test_a_lone_agent_stands_above_the_others_on_the_same_scale() -> None:
     lead = state.lanes["lead"].tokens
     assert abs(lengths["alone"] / lengths["lane lead"] - whole / lead) < 0.1
     assert canvas["spared lane lead"].lines == (f"≈{whole - lead:,} less",)
-    assert f"; one agent alone ends with ≈{whole:,}. " in view.finding(state)
+    assert f" tokens, one agent alone ≈{whole:,}. " in said(view, state)
 
 
 def test_forty_children_fit_and_the_static_form_counts_what_it_leaves_out() -> None:

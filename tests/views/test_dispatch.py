@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -28,8 +29,8 @@ def test_an_unknown_name_has_a_row_of_its_own_at_the_end(story: EventLog) -> Non
     view = Dispatch(story)
     assert counts(view)["send_mail"] == (1, 0, 0, 1, 0)
     canvas = view.draw(view.at(), WIDE, 20)
-    assert "send_mail (⊘ no such tool)" in canvas["row 3"].lines
-    assert canvas["row 3"].says.endswith("calls 1, running 0, ok 0, errors 1, refused 0")
+    assert canvas["row 3"].lines == ("no tool send_mail",)
+    assert canvas["box 3"].says.endswith("calls 1, running 0, ok 0, errors 1, refused 0")
     assert "row 4" not in canvas
 
 
@@ -60,21 +61,30 @@ def test_every_end_is_counted_once(
     assert got == tuple(int(place in (0, column)) for place in range(5))
 
 
-def test_the_title_says_what_failed_and_what_was_not_used(run: Callable[..., Any]) -> None:
+def test_the_title_says_what_failed_and_the_line_below_what_was_not_called(
+    run: Callable[..., Any],
+) -> None:
     one = run()
     one.start()
-    one.end("a", "bash", "out")
-    view, unused = Dispatch(one.log), "read_file and write_file were not used."
-    assert view.finding(view.at()) == f"1 call to 1 of 3 tools: 1 ok; {unused}"
-    one.end("b", "bash", "out")
-    view = Dispatch(one.log)
-    assert view.finding(view.at()) == f"2 calls to 1 of 3 tools: all ok; {unused}"
-    one.end("c", "read_file", "no such file", is_error=True, how="raised")
-    one.end("d", "bash", "not allowed", is_error=True, how="refused")
-    view = Dispatch(one.log)
-    assert view.finding(view.at()) == (
-        "4 calls to 2 of 3 tools: 2 ok, 1 failed (read_file), 1 refused (bash)."
-    )
+    rest = "read_file and write_file were not called."
+    said = [
+        (("bash", False, "ran"), "1 call to 1 tool, ok.", f"1 ok. {rest}"),
+        (("bash", False, "ran"), "2 calls to 1 tool, all ok.", f"2 ok. {rest}"),
+        (
+            ("read_file", True, "raised"),
+            "3 calls: read_file failed.",
+            "2 ok and 1 failed. write_file was not called.",
+        ),
+        (
+            ("bash", True, "refused"),
+            "4 calls: read_file failed and bash was refused.",
+            "2 ok, 1 failed and 1 refused. write_file was not called.",
+        ),
+    ]
+    for number, ((name, is_error, how), title, below) in enumerate(said):
+        one.end(f"t{number}", name, "out", is_error=is_error, how=how)
+        view = Dispatch(one.log)
+        assert (view.finding(view.at()), view.because(view.at())) == (title, below)
 
 
 def test_parallel_calls_and_equal_ids_in_two_lanes(run: Callable[..., Any]) -> None:
@@ -92,26 +102,46 @@ def test_parallel_calls_and_equal_ids_in_two_lanes(run: Callable[..., Any]) -> N
     assert list(Dispatch(lead.log, lane="lead.t1").at(1).rows) == ["bash"]
 
 
-def test_the_current_call_is_highlighted_with_input_and_result(story: EventLog) -> None:
+def test_the_current_call_goes_to_its_tool_and_its_result_comes_back(story: EventLog) -> None:
     view = Dispatch(story)
     running, done, later = (view.draw(view.at(k), WIDE, 20) for k in (6, 7, 8))
-    assert running["row 0"].lines == done["row 0"].lines == ("bash",)
-    assert running["now"].y == done["now"].y < running["row 0"].y < running["row 1"].y
     assert running["block 0"].lines == ("→\u00a0call bash", "ls | wc -l")
+    assert running["way"].path.endswith("m-6 -4l6 4l-6 4")
     assert "block 1" not in running
+    assert "back" not in running
     assert (done["block 1"].mark, done["block 1"].lines[1:]) == ("result", ("3",))
-    assert later["row 2"].y < later["now"].y < later["row 3"].y
+    assert done["back"].y == done["box 0"].y + 12, "it comes from the row of the tool"
+    lit = [[canvas[f"box {n}"].mark for n in range(3)] for canvas in (running, done, later)]
+    assert lit == [["call", "", ""]] * 2 + [["", "", ""]]
+    assert later["box 3"].mark == "call"
 
 
-def test_a_phone_has_a_column_less_and_a_long_result_three_lines(run: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_refused_call_ends_at_the_gate(width: float, run: Callable[..., Any]) -> None:
+    one = run()
+    one.start()
+    one.call("t", "bash", {"command": "ls"}, "a")
+    view = Dispatch(one.log)
+    free = view.draw(view.at(), width, 20)
+    assert (free["gate is"].lines, free["gate"].mark) == (("gate",), "")
+    one.end("u", "bash", "not allowed", is_error=True, how="refused")
+    view = Dispatch(one.log)
+    shut = view.draw(view.at(), width, 20)
+    assert (shut["gate is"].lines, shut["gate"].mark) == (("⊘ refused",), "blocked")
+    for canvas, ends in ((free, False), (shut, True)):
+        turns = re.findall(r"[HV]", canvas["way"].path)
+        assert (len(turns) == 1) == ends, "its arrow does not turn towards a tool"
+        reaches = canvas["gate"].path.count("M") == 1
+        assert reaches == ends, "the gate has no gap"
+
+
+def test_a_long_result_is_cut(run: Callable[..., Any]) -> None:
     one = run()
     one.start()
     one.call("t", "bash", {"command": "ls"}, "a\n" * 9)
     view = Dispatch(one.log)
-    canvas = view.draw(view.at(), NARROW, 20)
-    assert "column running" not in canvas
-    assert min(x.x for x in canvas.shapes if x.key.startswith("cell 0 ")) > 100
-    assert canvas["block 1"].lines[1:] == ("a", "a", "a …")
+    assert view.draw(view.at(), NARROW, 20)["block 1"].lines[1:] == ("a", "a", "a …")
+    assert len(view.draw(view.at(), WIDE, 20)["block 1"].lines) == 7
 
 
 def test_code_in_a_result_keeps_its_indentation(run: Callable[..., Any]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from canvases import said
 from workday import use
 
 from learnkit.core.token_count import estimate_tokens
@@ -99,7 +100,7 @@ def test_a_failure_that_is_not_marked_as_one_is_told_apart(
     frame = view.frame(view.at())
     assert ("is_error is not set" in frame["lead/1"]) is fails
     assert ("✗" in view.draw(view.at(), WIDE, 48)["box lead 1 0"].lines[0]) is fails
-    assert ("1 failure that is_error does not mark" in view.finding(view.at())) is fails
+    assert ("1 failure that is_error does not mark" in said(view)) is fails
     assert "m-error" not in frame["lead/1"], "it is what the model was told"
     stands = {"completed": theme.DONE, "failed": theme.FAILED}
     assert [key for key, mark in stands.items() if mark.label in frame["lead/0"]] == [word]
@@ -124,24 +125,22 @@ def test_a_result_to_no_call_is_marked_and_a_long_id_shown_by_its_end(
     assert "no call has this id" in view.frame(view.at())["lead/1"]
     chip = '<span class="id" title="toolu_01A09q90qw90a1f3">id a1f3</span>'
     assert chip in view.frame(view.at())["lead/0"]
-    assert view.finding(view.at()) == (
-        "2 messages: 1 call, 1 without a result, 1 result to no call."
-    )
+    assert said(view) == ("2 messages: 1 call. 1 without a result, 1 result to no call.")
 
 
 def test_without_requests_the_finding_says_how_calls_and_results_stand(
     run: Callable[..., Any],
 ) -> None:
     one = run()
-    assert Messages(one.log).finding(Messages(one.log).at()) == "The array is empty."
+    assert said(Messages(one.log)) == "The array is empty."
     one.say("user", "Which is hotter?")
-    assert "1 message, ≈" in Messages(one.log).finding(Messages(one.log).at())
+    assert "1 message, ≈" in said(Messages(one.log))
     one.say("assistant", [use("t1", "reading"), use("t2", "reading")])
     result = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
     bad = {**result, "tool_use_id": "t2", "is_error": True}
     one.say("user", [result, bad])
-    assert Messages(one.log).finding(Messages(one.log).at()) == (
-        "3 messages: 2 calls, each with the result that has its id, 1 error."
+    assert said(Messages(one.log)) == (
+        "3 messages: 2 calls, each with the result that has its id. 1 error."
     )
 
 
@@ -232,10 +231,10 @@ def test_lanes_stand_side_by_side_or_alone(story: EventLog, run: Callable[..., A
     frame = both.frame(both.at())
     assert {key.rpartition("/")[0] for key in frame} == {"", "lead", "alice"}
     assert told(both, len(story)) == "alice: Message 0 enters the array: “Parse.”"
-    assert both.finding(both.at()).startswith("2 arrays, one for each agent: lead’s 4 messages")
+    assert said(both).startswith("2 arrays, one for each agent. lead’s 4 messages")
     alone = Messages(story, lane="alice")
     assert not any(key.startswith("lead") for key in alone.frame(alone.at()))
-    assert alone.finding(alone.at()).startswith("alice: 1 message")
+    assert said(alone).startswith("alice: 1 message")
 
 
 def test_a_part_of_an_array_keeps_its_numbers(run: Callable[..., Any]) -> None:

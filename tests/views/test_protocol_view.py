@@ -6,10 +6,9 @@ import re
 from typing import Any, get_args
 
 import pytest
-from canvases import texts
+from canvases import words
 
 import learnkit as lk
-from learnkit.backends.request import RULES
 from learnkit.backends.request import State as TrackerState
 from learnkit.views import Protocol, protocol
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape
@@ -64,120 +63,108 @@ def drawn(log: lk.EventLog, k: int | None = None, width: float = WIDE) -> Canvas
 
 
 def finding(log: lk.EventLog) -> str:
-    return Protocol(log).finding(Protocol(log).at())
-
-
-def states(canvas: Canvas, id: str) -> dict[str, str]:
-    """Each state that is drawn for a request -> its mark, empty where the request isn't."""
-    begins = f"state {id} "
-    return {
-        one.key.removeprefix(begins): one.mark
-        for one in canvas.shapes
-        if one.key.startswith(begins)
-    }
+    """The title, and the line below it."""
+    state = Protocol(log).at()
+    return f"{Protocol(log).finding(state)}\n{Protocol(log).because(state)}".strip()
 
 
 def reach(edge: Shape) -> tuple[float, float]:
-    found = re.match(r"M0 0H(-?[\d.]+)", edge.path)
+    found = re.match(r"M0 0V(-?[\d.]+)", edge.path)
     assert found
-    return edge.x, edge.x + float(found[1])
+    return edge.y, edge.y + float(found[1])
 
 
-@pytest.mark.parametrize("kind", ["shutdown", "plan"])
-def test_only_the_states_that_the_rules_allow_for_its_kind_are_drawn(kind: str) -> None:
-    log = team()
-    step(log, "opened", "r1", kind=kind)
-    allowed = {rule.after for rule in RULES if (rule.kind, rule.before) == (kind, "pending")}
-    for width in (WIDE, NARROW):
-        assert set(states(drawn(log, width=width), "r1")) == {"pending", *allowed}
+def test_there_is_a_mark_for_every_state_of_the_tracker() -> None:
     assert set(protocol.STATES) == set(get_args(TrackerState))
 
 
-def test_a_request_stands_in_one_state() -> None:
-    log = refused_then_agreed()
-    assert states(drawn(log, 4), "r1")["pending"] == "pending"
-    end = drawn(log)
-    assert {name: mark for name, mark in states(end, "r1").items() if mark} == {
-        "rejected": "failed"
-    }
-    assert {name: mark for name, mark in states(end, "r2").items() if mark} == {"approved": "done"}
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_request_is_the_area_between_its_question_and_its_answer(width: float) -> None:
+    canvas = drawn(refused_then_agreed(), width=width)
+    first, second = (canvas[f"area {id}"] for id in ("r1", "r2"))
+    for id, area in (("r1", first), ("r2", second)):
+        assert canvas[f"arrow asks {id}"].x == area.x
+        assert canvas[f"arrow answers {id}"].x == pytest.approx(area.x + area.width, abs=0.2)
+    assert second.x - first.x == pytest.approx(2 * first.width, abs=0.2)  # asked at 3 and at 5 s
+    assert (first.mark, second.mark) == ("failed", "done")
+    assert drawn(refused_then_agreed(), 4, width)["area r1"].mark == "pending"
 
 
-def test_an_arrow_begins_at_the_lifeline_of_who_asks_and_ends_at_that_of_who_answers() -> None:
+def test_an_arrow_goes_from_the_lifeline_of_who_asks_to_that_of_who_answers() -> None:
     for width in (WIDE, NARROW):
         canvas = drawn(plan(), width=width)
-        asks, answers = canvas["life asks r1"].x, canvas["life answers r1"].x
+        asks, answers = (canvas[f"life {name} of lead charlie"].y for name in ("charlie", "lead"))
         assert reach(canvas["arrow asks r1"]) == pytest.approx((asks, answers), abs=0.2)
         assert reach(canvas["arrow answers r1"]) == pytest.approx((answers, asks), abs=0.2)
-        assert [canvas[f"head {one} r1"].lines[0] for one in ("asks", "answers")] == [
-            *("charlie", "lead")
-        ]
-        shown = " ".join(texts(canvas))
-        assert "addressee" not in shown
-        assert "harness" not in shown
 
 
-def test_a_request_without_an_answer_has_one_arrow() -> None:
+def test_a_request_without_an_answer_has_one_arrow_and_a_dashed_outline() -> None:
     canvas = drawn(plan())
     assert "arrow asks r2" in canvas
     assert "arrow answers r2" not in canvas
-    assert "no answer yet" in texts(canvas)
+    assert "○ no answer yet" in words(canvas)
+    area = canvas["area r2"]
+    assert area.style == "p d"
+    assert area.x + area.width == pytest.approx(canvas["tick end"].x, abs=0.2), "it goes on"
     log = team()
     step(log, "opened", "r1")
     step(log, "expired", "r1", note="alice has ended")
     late = drawn(log)
     assert "arrow answers r1" not in late
-    assert {"3 s: shut down?", "4 s: no answer, expired: alice has ended"} <= set(texts(late))
-    assert states(late, "r1")["expired"] == "shutdown"
+    assert "■ expired, no answer “alice has ended”" in words(late)
+    assert late["area r1"].mark == "shutdown"
 
 
-def test_two_handshakes_stand_side_by_side_where_there_is_room() -> None:
-    wide, narrow = drawn(refused_then_agreed()), drawn(refused_then_agreed(), width=NARROW)
-    assert wide["id r1"].y == wide["id r2"].y
-    assert wide["head answers r1"].x + wide["head answers r1"].width < wide["id r2"].x
-    assert narrow["id r1"].x == narrow["id r2"].x
-    assert max(one.y for one in narrow.shapes if "r1" in one.key) < narrow["id r2"].y
+def test_an_agent_that_agrees_to_shut_down_has_no_lifeline_after_that() -> None:
+    log = refused_then_agreed()
+    canvas = drawn(log)
+    assert canvas["end alice of lead alice"].x == canvas["arrow answers r2"].x
+    step(log, "opened", "r3")
+    assert "end alice of lead alice" not in drawn(log), "there is a new one with this name"
 
 
 def test_agents_have_the_colours_that_they_have_in_every_picture_of_the_team() -> None:
     canvas = drawn(refused_then_agreed())
-    assert (canvas["head asks r1"].mark, canvas["head answers r1"].mark) == (
-        "agent-lead",
-        "agent-1",
-    )
-    assert drawn(plan())["head asks r1"].mark == "agent-2"
+    names = ("lead", "alice")
+    marks = [canvas[f"life {name} of lead alice"].mark for name in names]
+    assert marks == ["agent-lead", "agent-1"]
+    assert drawn(plan())["life charlie of lead charlie"].mark == "agent-2"
 
 
-def test_no_line_leaves_its_handshake_and_none_stands_on_another() -> None:
-    for log in (refused_then_agreed(), plan()):
-        for width in (WIDE, 500, NARROW):
-            canvas = drawn(log, width=width)
-            for id in ("r1", "r2"):
-                mine = [one for one in canvas.shapes if f" {id}" in one.key]
-                left = canvas[f"head asks {id}"].x
-                right = canvas[f"head answers {id}"].x + canvas[f"head answers {id}"].width
-                said = [one for one in mine if one.kind == "text" and one.key.split()[0] != "to"]
-                assert all(left <= one.x <= right for one in mine)
-                heights = sorted(one.y for one in said)
-                assert len(set(heights)) == len(heights)
-                assert not any("…" in line for one in said for line in one.lines)
+def test_what_has_no_room_beside_its_arrow_stands_below() -> None:
+    log = team()
+    step(log, "opened", "r1")
+    step(log, "answered", "r1", state="rejected", note=WHY)
+    for events, width, below in (
+        (log, WIDE, False),
+        (log, NARROW, False),
+        (refused_then_agreed(), NARROW, True),
+    ):
+        canvas = drawn(events, width=width)
+        first = canvas["said b0 r1" if below else "said asks 0 r1"]
+        assert first.lines[0].removeprefix("1: ") == "shut down?"
+        assert (first.y > canvas["tick end"].y) == below
+        assert f"“{WHY}”" in words(canvas)
 
 
 def test_the_title_says_who_has_answered_what() -> None:
     assert finding(lk.EventLog()) == "Nobody has asked for anything yet."
     assert finding(refused_then_agreed()) == (
-        f"alice rejects shutdown r1 (“{WHY}”), then approves shutdown r2."
+        f"alice rejects a shutdown, then approves the next one.\n“{WHY}”"
     )
     assert finding(plan()) == (
-        "lead asks for changes to plan r1 (“Pack a copy first.”), then plan r2 waits for lead."
+        "lead asks for changes to a plan, then the next one waits for lead.\n“Pack a copy first.”"
     )
     log = refused_then_agreed()
     log.append("request.refused", tool="shutdown_response", problem="r9 is not known")
-    assert finding(log).endswith("; 1 answer did not count.")
-    assert "✗ An answer did not count: r9 is not known" in texts(drawn(log))
+    assert finding(log).endswith(" 1 answer did not count.")
+    assert "✗ An answer did not count: r9 is not known" in words(drawn(log))
     for number in range(3, 9):
         step(log, "opened", f"r{number}")
-    assert finding(log) == "8 requests: 6 pending, 1 approved, 1 rejected; 1 answer did not count."
+    assert finding(log) == (
+        "6 of 8 requests still wait for an answer.\n"
+        "6 pending, 1 approved and 1 rejected. 1 answer did not count."
+    )
 
 
 def test_of_many_requests_the_last_are_drawn_and_the_others_counted() -> None:
@@ -186,7 +173,7 @@ def test_of_many_requests_the_last_are_drawn_and_the_others_counted() -> None:
         step(log, "opened", f"r{number}")
     view = Protocol(log)
     canvas = view.draw(view.at(), WIDE, 16)
-    assert canvas["gone"].lines == ("… 46 earlier requests …",)
-    assert "id r49" in canvas
-    assert "id r45" not in canvas
-    assert finding(log).startswith("50 requests: ")
+    assert canvas["gone"].lines == ("… 42 earlier requests …",)
+    assert "area r49" in canvas
+    assert "area r41" not in canvas
+    assert finding(log).startswith("50 of 50 requests still wait")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from canvases import drawn
+from canvases import drawn, said
 
 from learnkit.events.log import EventLog
 from learnkit.views import Skills
@@ -98,20 +98,19 @@ def test_what_was_loaded_since_the_last_request_is_in_the_next_one(log: EventLog
 def test_the_finding_compares_with_everything_upfront(log: EventLog) -> None:
     view = Skills(log)
     states = [view.at(k) for k in range(5)]
-    assert view.finding(states[0]) == "No skills were listed yet."
-    assert view.finding(states[2]) == (
-        "None of 6 skills is loaded: a request has ≈600 tokens of skills. With all instructions "
-        "upfront it would have ≈6,000 (10 times as many)."
+    assert said(view, states[0]) == "No skills were listed yet."
+    assert said(view, states[2]) == (
+        "None of 6 skills is loaded. ≈600 tokens of skills in a request; all "
+        "upfront, ≈6,000 (10 times as many)."
     )
-    assert view.finding(view.at()).startswith("1 of 6 skills is loaded: a request has ≈2,000 tok")
+    assert said(view).startswith("1 of 6 skills is loaded. ≈2,000 tok")
 
 
 def test_it_boasts_of_nothing_where_everything_upfront_would_be_shorter() -> None:
     log = listed(EventLog(), {"only": 100}, catalogue=80)
     log.append("skill.loaded", name="only", tokens=120)
-    assert Skills(log).finding(Skills(log).at()) == (
-        "1 of 1 skill is loaded: a request has ≈200 tokens of skills. With all instructions "
-        "upfront it would have ≈100."
+    assert said(Skills(log)) == (
+        "1 of 1 skill is loaded. ≈200 tokens of skills in a request; all upfront, ≈100."
     )
 
 
@@ -147,7 +146,7 @@ def test_each_agent_has_its_own_on_the_same_scale(log: EventLog) -> None:
     ratio = canvas["part alice 1 0"].width / canvas["part lead 1 0"].width
     assert ratio == pytest.approx(2, rel=0.03)
     assert canvas["lane alice"].y > canvas["whole lead"].y
-    assert ". alice: none of 6 skills is loaded" in view.finding(view.at())
+    assert ". alice: none of 6 skills is loaded" in said(view)
     assert list(Skills(log, lane="lead").at().shelves) == ["lead"]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from canvases import apart, drawn, inside, words
+from canvases import apart, drawn, inside, said, words
 
 import learnkit as lk
 from learnkit.mechanisms.tasks import clicks
@@ -53,8 +53,8 @@ def test_each_state_has_its_word_and_glyph() -> None:
         4: ("blocked", "⊘ #4 blocked", "step 4"),
         5: ("failed", "✗ #5 failed", "step 5"),
     }
-    assert view.finding(view.at()) == (
-        "1 of 5 tasks completed; in progress: #2; ready: #3; 1 waiting; 1 failed."
+    assert said(view) == (
+        "1 of 5 tasks completed; in progress: #2; ready: #3. 1 waiting, 1 failed."
     )
     assert "waits for #2, #3" in boxes(drawn(view))[4].says
 
@@ -140,7 +140,7 @@ def test_the_night_is_a_line_and_a_task_is_in_progress_across_it(width: float) -
     assert bar.mark == "done"
     assert bar.x < line.x < bar.x + bar.width
     assert "a new run opens the board" in words(canvas)
-    assert view.finding(view.at()) == (
+    assert said(view) == (
         "1 of 2 tasks completed; ready: #2. A new run finds #1 in progress, and completes it."
     )
     before, after = view.at(4), view.at(5)
@@ -148,7 +148,7 @@ def test_the_night_is_a_line_and_a_task_is_in_progress_across_it(width: float) -
     assert view.told(after, before, view.events[4]) == (
         "A new run opens the board: 0 of 2 tasks completed, #1 in progress."
     )
-    assert view.finding(after).endswith("A new run finds #1 in progress.")
+    assert said(view, after).endswith("A new run finds #1 in progress.")
 
 
 def test_a_teammate_that_opens_the_board_is_no_night() -> None:
@@ -188,14 +188,14 @@ def test_with_an_intent_open_tasks_are_buttons_and_a_click_frees_the_next(tmp_pa
     assert view.on_intent is not None
     view.on_intent(json.loads(boxes(drawn(view))[2].intent))
     refused = "The board refuses: task 2 is blocked by 1; complete them first."
-    assert view.finding(view.at()) == f"{refused} 0 of 2 tasks completed; ready: #1; 1 waiting."
+    assert said(view) == f"{refused} 0 of 2 tasks completed; ready: #1. 1 waiting."
     assert words(drawn(view)).endswith(f"✗ {refused.rstrip('.')}")
     view.on_intent(json.loads(boxes(drawn(view))[1].intent))
     found = boxes(drawn(view))
     assert [bool(one.intent) for one in found.values()] == [False, True]
     assert not any(one.intent for one in drawn(Tasks(log)).shapes), "nobody would hear a click"
     assert found[2].lines[0] == "◎ #2 ready"
-    assert view.finding(view.at()) == "1 of 2 tasks completed; ready: #2."
+    assert said(view) == "1 of 2 tasks completed; ready: #2."
 
 
 def test_what_stays_keeps_its_key_and_only_what_changed_differs() -> None:

@@ -229,7 +229,7 @@ def test_who_took_over_a_task_has_it_and_long_days_keep_their_beginning_and_thei
     assert middle(canvas["task 1"]) == middle(canvas["working bob 0"])
     day.does(1, "alice", 9.0, 10.0)  # it was opened again
     view = Team(day.log)
-    assert view.finding(view.at()).startswith("1 of 1 task completed: 1 by alice. ")
+    assert view.finding(view.at()) == "1 of 1 task completed by alice."
     for number in range(CHANGES + SPELLS):
         day.status(11.0 + number, "alice", ("idle", "working")[number % 2])
         day.does(2 + number, "bob", 11.0 + number, 11.5 + number)
@@ -245,7 +245,11 @@ def test_what_nobody_has_stands_below_and_moves_to_who_takes_it() -> None:
     assert waits["task 1"].lines == ("◎ #1 look at 1",)
     assert waits["task 1"].y > waits["free"].y
     day.task(3.0, "started", task(1, "in_progress", "bob"))
-    assert day.drawn()["task 1"].y < waits["task 1"].y
+    taken = day.drawn()
+    assert taken["task 1"].y < waits["task 1"].y
+    ghost = taken["slot 1"]
+    assert (ghost.x, ghost.y) == (waits["task 1"].x, waits["task 1"].y), "its outline stays"
+    assert (ghost.lines, ghost.mark, "d" in ghost.style) == (("▶\ufe0e #1 bob",), "", True)
     day.task(5.0, "returned", task(1), "lead")
     canvas = day.drawn()
     assert canvas["task 1"].y > canvas["free"].y
@@ -277,9 +281,9 @@ def test_the_finding_says_who_did_what() -> None:
     day.does(3, "bob", 3.0, 4.0)
     day.task(5.0, "created", task(4), "person")
     day.status(6.0, "bob", "shutdown")
-    assert view.finding(view.at()) == (
-        "3 of 4 tasks completed: 2 by alice and 1 by bob. lead and alice are working; bob is shut "
-        "down."
+    assert view.finding(view.at()) == "3 of 4 tasks completed by alice and bob."
+    assert view.because(view.at()) == (
+        "2 by alice and 1 by bob. lead and alice are working; bob is shut down."
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from canvases import said
 from simulated import simulate
 
 import learnkit as lk
@@ -157,11 +158,11 @@ def test_a_message_is_beside_its_arrow_whole_and_right_of_all_lifelines(
 
 def test_the_title_counts_all_messages_and_says_who_sent_them() -> None:
     view = Traffic(letters("m1"))
-    assert view.finding(view.at(0)) == "No message has been sent yet."
+    assert said(view, view.at(0)) == "No message has been sent yet."
     end = "1 to alice and 3 from alice. The last, alice to bob and carol: “hello”."
-    assert view.finding(view.at()) == f"4 messages, 3 unread: {end}"
+    assert said(view) == f"4 messages, 3 unread. {end}"
     read = Traffic(letters("m1", "m2", "m3", "m4"))
-    assert read.finding(read.at()) == f"4 messages, all read: {end}"
+    assert said(read) == f"4 messages, all read. {end}"
 
 
 def test_who_waits_for_your_reply_is_named_and_the_end_of_the_run_is_not_drawn() -> None:
@@ -175,7 +176,7 @@ def test_who_waits_for_your_reply_is_named_and_the_end_of_the_run_is_not_drawn()
     log.append("model.paused", lane="lead", waits="alice")
     log.append("team.status", name="alice", status="shutdown")
     assert Traffic(log).at() == before
-    assert Traffic(log).finding(before).startswith("alice waits for your reply. 1 message, unread:")
+    assert said(Traffic(log), before).startswith("alice waits for your reply. 1 message, unread.")
     for width in (WIDE, NARROW):
         canvas = Traffic(log).draw(before, width, 20)
         assert canvas["waits"].lines == ("○ alice waits for your reply",)
@@ -197,8 +198,8 @@ def test_the_title_says_what_teammates_settle_and_not_that_they_shut_down() -> N
         mail = {"id": f"m{n}", "from": sender, "to": to, "content": f"text {n}", "type": type}
         log.append("mail.sent", mail=mail)
     view = Traffic(log)
-    assert view.finding(view.at()) == (
-        "5 messages, 5 unread: 2 between alice and bob, 2 to lead and 1 from lead. "
+    assert said(view) == (
+        "5 messages, 5 unread. 2 between alice and bob, 2 to lead and 1 from lead. "
         "Before the shutdowns, alice to lead: “text 2”."
     )
 

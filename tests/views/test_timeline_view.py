@@ -14,6 +14,7 @@ import learnkit as lk
 from learnkit.views import Timeline
 from learnkit.views.drawing import static
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas
+from learnkit.views.drawing.time_axis import Axis
 
 
 def ran(folder: Path, *script: Any) -> Timeline:
@@ -27,9 +28,12 @@ def start(*seconds: float) -> Any:
 
 
 def boxes(canvas: Canvas, kind: str) -> list[tuple[float, float]]:
-    """Where each box of a kind (``assistant``, ``idle``, ``call``, ``job``) begins and ends."""
-    found = [one for one in canvas.shapes if one.kind == "box" and one.key.split()[0] == kind]
-    return [(one.x, one.x + one.width) for one in found]
+    """Where each box of a kind (``assistant``, ``idle``, ``call``, ``job``) begins and ends.
+
+    A bar, which has no room for a label, has a pixel less.
+    """
+    found = [one for one in canvas.shapes if one.key.split()[0] == kind]
+    return [(one.x, one.x + one.width + (one.kind == "bar")) for one in found]
 
 
 def hour(*, background: bool) -> lk.EventLog:
@@ -101,14 +105,14 @@ def test_jobs_and_turns_are_lengths_from_their_beginning_to_their_end(tmp_path: 
 def test_two_runs_stand_on_one_scale() -> None:
     for width in (WIDE, NARROW):
         canvas = drawn(both(), width=width)
-        minute = (canvas["tick end"].x - canvas["tick 0 s"].x) / 60
+        minute = (canvas["tick end"].x - canvas["tick 0 min"].x) / 60
         jobs = [end - begin for begin, end in boxes(canvas, "job")]
         assert jobs == pytest.approx([25 * minute, 10 * minute] * 2, abs=0.2)
         ends = [max(end for _, end in boxes(canvas, kind)) for kind in ("assistant", "idle")]
         assert ends[0] == pytest.approx(
             canvas["tick end"].x, abs=0.2
         )  # 60 minutes, the whole width
-        assert ends[1] == pytest.approx(canvas["tick 0 s"].x + 35 * minute, abs=0.2)
+        assert ends[1] == pytest.approx(canvas["tick 0 min"].x + 35 * minute, abs=0.2)
 
 
 def test_the_earlier_run_is_there_from_the_beginning_and_the_scale_does_not_jump() -> None:
@@ -123,35 +127,44 @@ def test_the_earlier_run_is_there_from_the_beginning_and_the_scale_does_not_jump
     ]
 
 
-def test_the_title_compares_the_runs() -> None:
+def test_the_title_compares_the_runs_and_the_line_below_says_what_is_saved() -> None:
     view = both()
-    assert view.finding(view.at()) == (
-        "one after the other: 60 min, in the background: 35 min, 42% saved. "
-        "The model waits 10 min instead of 35 min."
-    )
-    assert str(view) == f"timeline: {view.finding(view.at())}"
+    assert view.finding(view.at()) == "one after the other: 60 min, in the background: 35 min."
+    assert view.because(view.at()) == "42% less. The model waits 10 min instead of 35 min."
     half = both(14)
     assert half.finding(half.at()) == (
-        "one after the other: 60 min; in the background, 15 min have passed so far."
+        "one after the other: 60 min, in the background, so far: 15 min."
     )
+    assert half.because(half.at()) == ""
     assert "in the background" in view.html()
 
 
 def test_what_is_saved_is_counted_against_the_same_work_done_serially(tmp_path: Path) -> None:
     serial = Timeline(hour(background=False))
     assert serial.finding(serial.at()) == (
-        "The work takes 60 min, as long as one thing after the other. "
-        "The model waits 35 min for its jobs."
+        "The work takes 60 min, as long as one thing after the other."
     )
+    assert serial.because(serial.at()) == "The model waits 35 min for its jobs."
     # Four turns; the one in which the model says that it waits exists only because of the jobs.
     view = ran(tmp_path, start(10, 10), lk.say("waiting"), lk.say("done"))
     state = view.at()
     assert state.run.now == 12
     assert state.run.serial == 1 + 10 + 10 + 1
-    assert view.finding(state) == (
-        "The work takes 12 s, 45% less than the 22 s that it takes one after the other. "
-        "The model waits 9 s for its jobs."
-    )
+    assert view.finding(state) == "The work takes 12 s instead of 22 s one after the other."
+    assert view.because(state) == "45% less. The model waits 9 s for its jobs."
+
+
+@pytest.mark.parametrize(
+    ("now", "labels"),
+    [
+        (35, "0 s, 10 s, 20 s, 30 s"),
+        (150, "0 min, 0.5 min, 1 min, 1.5 min, 2 min"),
+        (3600, "0 min, 15 min, 30 min, 45 min"),
+        (7300, "0 h, 0.5 h, 1 h, 1.5 h, 2 h"),
+    ],
+)
+def test_an_axis_has_one_unit(now: float, labels: str) -> None:
+    assert ", ".join(text for _, text in Axis(now).ticks) == labels
 
 
 def test_a_turn_that_only_looks_at_a_job_is_not_work(tmp_path: Path) -> None:

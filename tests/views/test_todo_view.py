@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from canvases import said
 
 import learnkit as lk
 from learnkit.views import Todo
@@ -45,7 +46,7 @@ def test_each_item_has_the_mark_of_its_state_and_what_is_gone_has_no_row() -> No
     canvas = view.draw(view.at(), WIDE, 20)
     assert [canvas[f"item {n}"].mark for n in range(3)] == ["done", "active", "pending"]
     assert canvas["item 1"].says == "in progress: a thing"
-    assert view.finding(view.at()).startswith("1 of 3 items completed")
+    assert said(view).startswith("1 of 3 items completed")
     view = ran(listed("pending", "pending"), listed("completed"))
     canvas = view.draw(view.at(), WIDE, 20)
     assert [f"item {n}" in canvas for n in range(2)] == [True, False]
@@ -81,8 +82,8 @@ def test_rounds_are_counted_and_a_reminder_stands_behind_its_round() -> None:
     canvas = view.draw(state, WIDE, 20)
     assert canvas["round 4"].x < canvas["reminder 4"].x < canvas["round 5"].x
     assert "reminder 5" not in canvas
-    assert view.finding(state) == (
-        "0 of 1 item completed after 5 rounds: a reminder followed round 4, "
+    assert said(view, state) == (
+        "0 of 1 item completed. After 5 rounds: a reminder followed round 4, "
         "and no update came in the next."
     )
 
@@ -100,8 +101,8 @@ def test_the_gauge_is_full_when_the_title_says_that_a_reminder_follows() -> None
         "Round 4 is over: other calls, and a reminder went with the results."
     )
     assert gauge(view, over).startswith("0 of 3 rounds")
-    assert view.finding(view.at()) == (
-        "1 of 1 item completed after 5 rounds: a reminder followed round 4, "
+    assert said(view) == (
+        "1 of 1 item completed. After 5 rounds: a reminder followed round 4, "
         "and round 5 updated the list."
     )
 

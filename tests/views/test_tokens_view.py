@@ -67,7 +67,7 @@ def test_without_compaction_each_request_is_longer_than_the_one_before(tmp_path:
     heights = [round(sum(both)) for both in columns(drawn(view))]
     assert heights == sorted(heights)
     assert len(heights) == 15
-    assert "nothing was compacted" in view.finding(view.at())
+    assert view.because(view.at()).startswith("Nothing was compacted.")
 
 
 def test_what_was_before_a_rewriting_counts_no_more_and_what_it_cleared_stays_cleared() -> None:
@@ -100,8 +100,8 @@ def test_a_request_that_fills_the_context_window_shows_where_it_ends() -> None:
     canvas = drawn(view)
     new = [one for one in canvas.shapes if one.key.startswith("new ")]
     assert canvas["window"].y == pytest.approx(new[-1].y, abs=0.1), "as high as the last column"
-    assert canvas["window is"].lines == (f"the context window is full: ≈{longest:,}",)
-    assert f"≈{longest:,} tokens, which fills the context window; nothing" in str(view)
+    assert canvas["limits"].lines == (f"dashed: context window of {longest:,}",)
+    assert f"fills the context window: ≈{longest:,} tokens." in str(view)
     agent = lk.Agent(lk.scripted([lk.use("read", day=1), lk.say("Hot.")]), [lk.Toolbox(read)])
     agent.run("Read.")
     assert "window" not in drawn(Tokens(agent.events))
@@ -144,8 +144,8 @@ def test_an_arrow_goes_from_before_to_after_where_the_columns_fall(cleared: Any)
         arrow = canvas[f"cut {number}"]
         assert canvas[f"new {cut.place - 1}"].x < arrow.x <= canvas[f"new {cut.place}"].x
         assert f"Before request {cut.place + 1}: ▽ clearing: ≈{cut.before:,}" in arrow.says
-    assert "4,000" in canvas["threshold is"].lines[0]
-    assert canvas["threshold"].style == "d"
+    assert canvas["limits"].lines == ("dashed: threshold of 4,000",)
+    assert canvas["threshold"].style == "di"
 
 
 def test_the_request_for_a_summary_is_no_request_of_the_conversation(summarised: Any) -> None:
@@ -156,9 +156,11 @@ def test_the_request_for_a_summary_is_no_request_of_the_conversation(summarised:
     saved = state.shortened[0].before - state.shortened[0].after
     longest = max(one.tokens for one in state.requests)
     assert longest <= 3_000 < state.shortened[0].before
-    assert view.finding(state).startswith(
-        f"1 summary removes ≈{saved:,} tokens, before a request would pass the threshold of 3,000. "
-        f"The longest of {summarised.turns} requests has ≈{longest:,} tokens."
+    limit = "under the threshold of 3,000"
+    assert view.finding(state) == f"1 compaction keeps every request {limit} tokens."
+    assert view.because(state).startswith(
+        f"1 summary removes ≈{saved:,} tokens. "
+        f"The longest of {summarised.turns} requests has ≈{longest:,} tokens, {limit}."
     )
 
 
@@ -207,6 +209,11 @@ def test_a_new_request_does_not_move_the_others(cleared: Any) -> None:
     assert len(set(places)) == 1
 
 
+def length(canvas: Canvas, begins: str) -> float:
+    """The length of all bars whose keys begin so."""
+    return sum(one.width + 1 for one in canvas.shapes if one.key.startswith(begins))
+
+
 def rewritten(agent: Any) -> int:
     return 1 + next(i for i, e in enumerate(agent.events) if e.type == "messages.rewritten")
 
@@ -220,7 +227,7 @@ def test_what_was_cleared_is_dashed_and_what_stays_is_filled(cleared: Any) -> No
     assert "shorter" in fates
     place = fates.index("cleared")
     gone, stays = canvas[f"was {place}"], canvas[f"is {place}"]
-    assert (gone.style, gone.mark, stays.mark) == ("d", "blocked", "result")
+    assert (gone.style, gone.mark, stays.mark) == ("d", "", "result")
     assert (gone.x, gone.y) == (stays.x, stays.y)
     assert gone.width / stays.width == pytest.approx(
         state.before[place].tokens / state.after[place].tokens, rel=0.05
@@ -239,11 +246,14 @@ def test_what_became_a_summary_is_gone_and_the_summary_stands_after_it(summarise
     last = len(state.before) - 3
     assert "is 1" not in canvas
     assert canvas["what made 0"].lines == ("Σ summary",)
-    assert canvas[f"what {last}"].y < canvas["what made 0"].y < canvas[f"what {last + 1}"].y
-    assert f"{last} of {last + 3} messages become a summary" in view.finding(state)
-    assert re.search(r"\d% less", view.finding(state))
+    assert canvas[f"text {last}"].y < canvas["what made 0"].y < canvas[f"what {last + 1}"].y
+    assert f"{last} of {last + 3} messages become a summary" in view.because(state)
     shown = [one for key in state.rows for one in canvas[f"text {key[0]}"].lines]
-    assert not [line for line in shown if line.startswith("<") or "{" in line]
+    assert not [line for line in shown if re.search("[<{]", line)], "no tag, and no JSON"
+    halves = [length(canvas, f"half {name} ") for name in ("before", "after")]
+    assert halves[1] + canvas["gone"].width == pytest.approx(halves[0], rel=0.05)
+    both = [state.head + sum(one.tokens for one in half) for half in (state.before, state.after)]
+    assert halves[0] / halves[1] == pytest.approx(both[0] / both[1], rel=0.05)
 
 
 @pytest.mark.parametrize("days", [14, 28])  # one summary, and summaries of a summary
@@ -259,7 +269,7 @@ def test_the_request_that_code_puts_back_is_drawn_as_kept(tmp_path: Path, days: 
     assert f"was {place}" not in canvas
     assert canvas[f"is {place}"].mark == "user"
     assert [key for key, *_ in state.rows if "made" in key] == ["made 0"]  # the summary alone
-    assert "the request is put back word for word" in view.finding(state)
+    assert "the request is put back word for word" in view.because(state)
     (*_, last) = (event.data for event in agent.events if event.type == "messages.rewritten")
     put_back = sum(one.tokens for one in state.after[:2])
     assert put_back == estimate_tokens(last["messages"][0])  # no token is counted twice, or lost
@@ -275,7 +285,7 @@ def test_only_a_request_that_is_put_back_is_drawn_as_kept(put_back: bool, fate: 
     log.append("messages.rewritten", messages=[{"role": "user", "content": blocks}], why="")
     view = Compaction(log)
     assert [one.fate for one in view.at().before] == ["summarised", fate]
-    assert ("is put back word for word" in view.finding(view.at())) == put_back
+    assert ("is put back word for word" in view.because(view.at())) == put_back
 
 
 def test_system_prompt_and_tools_count_and_stay(summarised: Any) -> None:
@@ -284,13 +294,13 @@ def test_system_prompt_and_tools_count_and_stay(summarised: Any) -> None:
     (began,) = (event.data for event in summarised.events if event.type == "run.started")
     head = estimate_tokens(began["system"]) + estimate_tokens(began["tools"])
     assert canvas["what fixed"].lines == ("▲ fixed",)
-    assert canvas["tokens fixed"].lines == (f"≈{head:,}",)
+    assert canvas["tokens fixed"].lines == (f"{head:,}",)
     (*_, told) = (event.data for event in summarised.events if event.type.endswith("summarised"))
     old, new = (head + sum(one.tokens for one in half) for half in (state.before, state.after))
     for shown, measured in ((old, told["before"]), (new, told["after"])):
         assert shown == pytest.approx(measured, rel=0.1)  # the harness calibrates its estimate
-    assert f"≈{old:,} tokens become ≈{new:,}" in view.finding(state)
-    assert f", ≈{head:,} of them system prompt and tools: " in view.finding(state)
+    assert view.finding(state) == f"≈{old:,} tokens become ≈{new:,}."
+    assert f" System prompt and tools are ≈{head:,} tokens." in view.because(state)
     assert "fixed" not in view.facts(view.at(1), 9)  # before the first message
 
 
@@ -313,10 +323,8 @@ def test_of_several_compactions_the_last_is_drawn_and_all_are_counted() -> None:
     view = Compaction(log)
     state = view.at()
     old, new = (sum(one.tokens for one in half) for half in (state.before, state.after))
-    assert view.finding(state).startswith(
-        f"2 compactions remove ≈{state.saved:,} tokens. In the last one, drawn here, "
-        f"≈{old:,} tokens become ≈{new:,}"
-    )
+    assert view.finding(state) == f"≈{old:,} tokens become ≈{new:,} in the last compaction."
+    assert view.because(state).endswith(f"2 compactions remove ≈{state.saved:,} tokens.")
     assert state.saved == 2 * estimate_tokens(message) - new
 
 

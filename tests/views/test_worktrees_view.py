@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from canvases import inside, words
+from canvases import inside, said, words
 
 import learnkit as lk
 from learnkit.views import Worktrees
@@ -58,7 +58,7 @@ def clash(tmp_path_factory: pytest.TempPathFactory) -> lk.EventLog:
 @pytest.mark.slow
 def test_the_finding_tells_a_success_and_the_conflict_on_the_way(clash: lk.EventLog) -> None:
     view = Worktrees(clash)
-    assert view.finding(view.at()) == (
+    assert said(view) == (
         "a is merged and removed (its branch stays); b is merged and kept; 1 merge met a conflict "
         "and was undone."
     )
@@ -144,9 +144,7 @@ def test_what_was_not_merged_does_not_look_like_a_success() -> None:
     assert canvas["state t2"].lines == ("■ removed, not merged",)
     assert canvas["state own"].lines == ("▶\ufe0e active",)
     view = Worktrees(log)
-    assert view.finding(view.at()) == (
-        "t1 is kept but not merged; t2 is removed but not merged; own is active."
-    )
+    assert said(view) == ("t1 is kept but not merged; t2 is removed but not merged; own is active.")
 
 
 def test_of_two_commits_at_once_both_stand_on_the_branch_that_names_the_second() -> None:

@@ -176,7 +176,7 @@ class View(ABC, Generic[S]):
         Args:
             state: any state of this view.
         """
-        return f"{self.name}: {self.finding(state)}"
+        return f"{self.name}: {self.finding(state)} {self.because(state)}".rstrip()
 
     def wants(self, event: Event) -> bool:
         """Tell whether an event belongs to the lane that is shown.

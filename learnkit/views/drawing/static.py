@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+from learnkit.events.text import one_line
 from learnkit.views.drawing.text import esc
 
 T = TypeVar("T")
 
 #: Bytes a static form may have.
 LIMIT = 20_000
+#: Columns of the longest text in a cell: the names of agents, too, are of any length.
+_CELL = 200
 
 
 def table(
@@ -37,7 +40,9 @@ def table(
 
 
 def _cell(one: object) -> str:
-    return f'<td align="right">{one:,}</td>' if isinstance(one, int) else f"<td>{esc(one)}</td>"
+    if isinstance(one, int):
+        return f'<td align="right">{one:,}</td>'
+    return f"<td>{esc(one_line(str(one), _CELL))}</td>"
 
 
 def form(

@@ -13,6 +13,8 @@ _TICKS = (
     *(60 * minutes for minutes in (1, 2, 5, 10, 15, 30)),
     *(3600 * hours for hours in (1, 2, 3, 6, 12, 24)),
 )
+#: Seconds of each unit of a scale that is at least two of them long.
+_UNITS = ((3600, "h"), (60, "min"), (1, "s"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,12 @@ class Axis:
     def ticks(self) -> list[tuple[float, str]]:
         """Share of the scale and label of each mark, without the last one, which has no room."""
         marks = round(self.scale / self.tick)
-        return [(number / marks, duration(self.tick * number)) for number in range(marks)]
+        return [(number / marks, self.said(self.tick * number)) for number in range(marks)]
+
+    def said(self, seconds: float) -> str:
+        """A time in the one unit of this scale."""
+        each, unit = next((one for one in _UNITS if self.scale >= 2 * one[0]), _UNITS[-1])
+        return f"{seconds / each:.1f}".removesuffix(".0") + f" {unit}"
 
     def x(self, at: float) -> float:
         """The place of a time, in pixels."""
@@ -57,7 +64,7 @@ class Axis:
             canvas.text(f"time {text}", x + 4, y + 10, text, "q", width=60)
         canvas.edge("tick end", f"M0 0V{low - y:g}", x=self.left + self.room, y=y)
         if self.room > 110 * len(self.ticks):
-            canvas.text("time end", self.left + self.room - 4, y + 10, duration(self.scale), "q e")
+            canvas.text("time end", self.left + self.room - 4, y + 10, self.said(self.scale), "q e")
 
 
 def duration(seconds: float) -> str:
