@@ -19,7 +19,6 @@ _PUBLIC = {
     "backends.files.board": "TaskBoard",
     "backends.files.mailbox": "Mailbox",
     "clients.connect": "connect scripted",
-    "clients.fork": "fork",
     "clients.scripted": "fail reply say use",
     "clients.server": "MessagesServer",
     "core.agent": "Agent Outcome",
@@ -68,7 +67,6 @@ if TYPE_CHECKING:
     from learnkit.backends.files.mailbox import Mailbox as Mailbox
     from learnkit.clients.connect import connect as connect
     from learnkit.clients.connect import scripted as scripted
-    from learnkit.clients.fork import fork as fork
     from learnkit.clients.scripted import fail as fail
     from learnkit.clients.scripted import reply as reply
     from learnkit.clients.scripted import say as say

@@ -16,12 +16,6 @@ PRINTED = {
     "one_mechanism": ["One of two is done.", "'status': 'completed'", "'status': 'in_progress'"],
     "own_tool": ["its English name", "31.4 °C in Beijing", "It is hot in Beijing."],
     "own_mechanism": ["ran | looking", "ran | looking", "refused | the budget is spent", "I stop"],
-    "fork_and_share": [
-        "Fork(after step 7; replies so far: lead 1)",
-        "Hello",
-        "Both runs share 3 messages; then the replies differ.",
-        "run.html",
-    ],
     "own_view": ["calls: bash 2×, write_file 1×", "True"],
     "several_machines": [
         "they ended with [0, 0]",

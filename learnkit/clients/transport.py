@@ -37,8 +37,6 @@ class OfflineTransport(httpx2.BaseTransport):
 
     def __init__(self, source: Source, clock: Clock, recorder: Any = None) -> None:
         self.source, self.clock, self._recorder = source, clock, recorder
-        #: Lane and answer of each request that was answered, in order; a fork gives them again.
-        self.given: list[tuple[str, Reply | Failure]] = []
         self._before: dict[str, Prefix] = {}
         self._numbers = {"msg": count(1), "toolu": count(1), "req": count(1)}
         self._calls: set[str] = set()
@@ -76,7 +74,6 @@ class OfflineTransport(httpx2.BaseTransport):
         prefix = Prefix.of(body, before)
         ask = getattr(self.source, "answer_to", None)  # a recording matches the canonical form
         answer: Reply | Failure = ask(prefix, lane) if ask else self.source.answer(body, lane)
-        self.given.append((lane, answer))  # without ids and values: another run has its own
         if isinstance(answer, Reply):
             content = tuple(self._with_id(block) for block in prefix.fill(list(answer.content)))
             answer = replace(answer, content=content)
@@ -112,7 +109,7 @@ class OfflineTransport(httpx2.BaseTransport):
         if block["type"] != "tool_use":
             return block
         id = block.get("id") or self._number("toolu")
-        while "id" not in block and id in self._calls:  # a fork: a recorded reply has brought it
+        while "id" not in block and id in self._calls:  # an earlier reply has brought it
             id = self._number("toolu")
         self._calls.add(id)
         return {"type": "tool_use", "id": id, **block}
@@ -167,20 +164,18 @@ class Client(anthropic.Anthropic):
         mode: replay, record, scripted, human or live.
         model: the model that agents ask for.
         source: where replies come from; None when live.
-        given: lane and answer of each request so far; None when live.
     """
 
     clock: Clock
     mode: str
     model: str
     source: Source | None = None
-    given: list[tuple[str, Reply | Failure]] | None = None
 
     def copy(self, **options: Any) -> Client:
         """Copy as the SDK does; the copy keeps clock, mode, model and source."""
         other: Client = super().copy(**options)
         other.clock, other.mode, other.model = self.clock, self.mode, self.model
-        other.source, other.given = self.source, self.given
+        other.source = self.source
         return other
 
     with_options = copy
@@ -196,5 +191,4 @@ def offline_client(transport: httpx2.BaseTransport, clock: Clock, mode: str, mod
     )
     client.clock, client.mode, client.model = clock, mode, model
     client.source = getattr(transport, "source", None)
-    client.given = getattr(transport, "given", None)
     return client

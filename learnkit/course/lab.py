@@ -43,7 +43,6 @@ from learnkit.runtime.shell_environment import SWITCH
 from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
-    from learnkit.clients.fork import Fork
     from learnkit.clients.scripted import Script, Source
     from learnkit.clients.transport import Client
     from learnkit.core.mechanism import Mechanism
@@ -307,9 +306,7 @@ class Lab:
 
     # Games
 
-    def be_the_model(
-        self, game: Game | str | None = None, *, after: Fork | None = None
-    ) -> BeTheModel:
+    def be_the_model(self, game: Game | str | None = None) -> BeTheModel:
         """Let the learner answer in the model's place; without a widget a script plays.
 
         It begins when the learner presses Start, and has a workspace of its own, which outlives the
@@ -317,7 +314,6 @@ class Lab:
 
         Args:
             game: the task, or only its prompt; by default the lesson's own.
-            after: continue a run where :func:`learnkit.fork` interrupted it, instead of beginning.
 
         Raises:
             UsageError: if the lesson has no game, and none is given.
@@ -341,7 +337,6 @@ class Lab:
             chosen.script,
             static=self.static,
             others=chosen.others,
-            after=after,
             judge=judge,
             ready=chosen.ready,
             over=opened.close,

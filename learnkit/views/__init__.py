@@ -9,7 +9,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from learnkit.views.branches import Branches as Branches
     from learnkit.views.compaction import Compaction as Compaction
     from learnkit.views.contexts import Contexts as Contexts
     from learnkit.views.dispatch import Dispatch as Dispatch
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 _HOMES = {
     name: name.lower()
     for name in (
-        *("Branches", "Compaction", "Contexts", "Dispatch", "Messages", "Protocol", "Schedule"),
+        *("Compaction", "Contexts", "Dispatch", "Messages", "Protocol", "Schedule"),
         *("Skills", "Tasks", "Team", "Timeline", "Todo", "Tokens", "Traffic", "Worktrees"),
     )
 } | {"View": "drawing.base"}

@@ -40,7 +40,6 @@ PICTURED = {
         "s02", "through the gate to its tool", r"calls? to \d tools", "gate.*result"
     ),
     "Todo": Picture("s03", "where a reminder followed", r"a reminder followed round \d"),
-    "Branches": Picture("s03", "where they differ", "then the replies differ"),
     "Contexts": Picture("s04", "of the parent and of each subagent", r"\d subagents read"),
     "Skills": Picture("s05", "when each part of a skill was loaded", "skills is loaded"),
     "Compaction": Picture(

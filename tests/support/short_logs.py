@@ -9,7 +9,6 @@ from workday import (
     asks,
     begins,
     calls,
-    ends,
     item,
     mail,
     request,
@@ -29,14 +28,6 @@ SUMMARY = [
 
 #: A short log for every view.
 LOGS: dict[str, list[Step]] = {
-    "Branches": [
-        *[says(lane, 0, "user", "Which one?") for lane in ("as it was", "forked")],
-        *[says(lane, 1, "assistant", [LOOK]) for lane in ("as it was", "forked")],
-        says("as it was", 2, "user", [result("t1", "oslo")]),
-        says("forked", 2, "user", [result("t1", "bergen")]),
-        says("forked", 3, "assistant", [text("Bergen.")]),
-        ends("forked", "Bergen.", 2),
-    ],
     "Compaction": [
         *begins("lead", "Which one?"),
         says("lead", 1, "assistant", [LOOK]),

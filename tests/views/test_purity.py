@@ -20,7 +20,7 @@ from learnkit.views.drawing.static import LIMIT
 #: Views that take details out of the log by themselves, and trust them. One that reads typed events
 #: is taken out of this list, and must then survive logs that were edited by hand.
 TRUSTING = {
-    *("Branches", "Compaction", "Contexts", "Messages", "Protocol", "Skills"),
+    *("Compaction", "Contexts", "Messages", "Protocol", "Skills"),
     *("Timeline", "Todo", "Tokens", "Traffic", "Worktrees"),
 }
 

@@ -47,18 +47,6 @@ def middle(canvas: Canvas, key: str) -> float:
 #: Which picture, after how many events (None: all), the sentence, and how the shapes say it.
 SEEN: list[tuple[str, int | None, str, Callable[[Canvas], bool]]] = [
     (
-        "Branches",
-        None,
-        "below the fork both runs stand side by side",
-        lambda c: (
-            c["fork"].y
-            < c["as it was 2 text 0"].y
-            == c["forked 2 text 0"].y
-            < c["forked 3 text 0"].y
-            and c["as it was 2 text 0"].x < c["forked 2 text 0"].x
-        ),
-    ),
-    (
         "Compaction",
         None,
         "what was summarised is dashed and gone, the summary and the request are filled",
@@ -313,11 +301,6 @@ FINDINGS: list[tuple[str, list[Step], str]] = [
             ("lead", "team.lost", {"name": "erin", "seconds": 3}),
         ],
         "1 message, unread. 1 from lead. The last, lead to alice: “x”.",
-    ),
-    (
-        "Branches",
-        [says(lane, 0, "user", "x") for lane in ("was", "forked", "third")],
-        "Both hold the same 1 message.",
     ),
 ]
 

@@ -141,7 +141,7 @@ def test_a_script_pulls_no_notebooks_and_no_widgets(plain: Environment) -> None:
     assert len(packages) < 40, sorted(packages)
 
 
-@pytest.mark.parametrize("name", ["whole_harness", "own_view", "fork_and_share"])
+@pytest.mark.parametrize("name", ["whole_harness", "own_view", "own_tool"])
 def test_an_example_runs(plain: Environment, name: str, tmp_path: Path) -> None:
     """Agents, mechanisms, a team in worktrees with its board, pictures, pages."""
     shutil.copy(ROOT / "examples" / f"{name}.py", tmp_path)

@@ -25,7 +25,6 @@ from learnkit.events.text import blocks_of
 from learnkit.views.drawing.text import esc
 
 if TYPE_CHECKING:
-    from learnkit.clients.fork import Fork
     from learnkit.clients.scripted import Policy, Reply, Script
     from learnkit.course.content import Remark
 
@@ -46,7 +45,6 @@ class BeTheModel:
         *,
         static: bool = False,
         others: Policy | None = None,
-        after: Fork | None = None,
         judge: Judge = silent,
         ready: Mapping[str, Mapping[str, Any]] | None = None,
         over: Callable[[], object] = lambda: None,
@@ -62,15 +60,13 @@ class BeTheModel:
             agent_factory,
             prompt,
             others=others,
-            after=after,
             judge=judge,
             over=self._ended,
         )
         if static:
             with ExitStack() as stack:
                 stack.callback(over)
-                replies = after.then(script) if after else script
-                self._run = Played(agent_factory, prompt, replies, judge=judge)
+                self._run = Played(agent_factory, prompt, script, judge=judge)
                 self._run.close()
         else:
             self._cell = PLAYING.place()

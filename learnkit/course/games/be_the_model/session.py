@@ -22,7 +22,6 @@ from learnkit.runtime.clock import SystemClock
 from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
-    from learnkit.clients.fork import Fork
     from learnkit.clients.scripted import Policy, Reply, Script, Source
     from learnkit.clients.transport import Client
 
@@ -92,7 +91,6 @@ class Session:
         prompt: str,
         *,
         others: Policy | None,
-        after: Fork | None = None,
         asked: int = 0,
         judge: Judge = silent,
         over: Callable[[], object] = lambda: None,
@@ -115,8 +113,7 @@ class Session:
         self._back = clock.signal("the reply is taken back")
         self._idle = clock.signal("the session waits for the learner")
         self._human = Human(clock, others=others, asked=self._asked)
-        source = after.at_once(self._human) if after else self._human
-        self.agent = agent_factory(from_source(source, clock, "human"), EventLog())
+        self.agent = agent_factory(from_source(self._human, clock, "human"), EventLog())
         self._careless = Careless()
         self.agent.mechanisms = (*self.agent.mechanisms, self._careless)
         self.agent.start(prompt)
