@@ -25,6 +25,7 @@ from learnkit.runtime.shell_environment import REPRODUCIBLE
 
 if TYPE_CHECKING:
     from learnkit.clients.transport import Client
+    from learnkit.course.agent_file.process import Terminal
     from learnkit.views import Messages
 
 
@@ -82,6 +83,17 @@ class Run:
             vars(agent).update(before[0])
             policy.clear()
             policy.update(before[1])
+
+    def processes(self, agent: ModuleType) -> Terminal:
+        """Return what runs ``agent.py`` in processes, in a block; this run's client answers.
+
+        Args:
+            agent: the module, as the cells have made it.
+        """
+        from learnkit.course.agent_file.process import Terminal
+
+        text, client = str(vars(agent)["__source__"]), self.client
+        return Terminal(text, client.source, self.workspace, client.model)
 
     def meter(self) -> Meter:
         """Return the turns, tokens and time of everything in this run's log."""
