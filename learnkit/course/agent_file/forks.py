@@ -17,7 +17,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-
 _PROGRAMS: list[subprocess.Popen[str]] = []
 
 
