@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from learnkit.clients.connect import model_setting
+from learnkit.clients.request_hash import Prefix
+from learnkit.clients.rerecord import Keeper
 from learnkit.clients.scripted import Failure, Reply, Request, Script, Scripted, Source
 from learnkit.clients.server import MessagesServer
 from learnkit.course.agent_file import forks
@@ -47,6 +49,11 @@ class Process:
         self.pid = int(_until(reports / "pid", PATIENCE))
         self.code: int | None = None
         self.out = self.err = ""
+
+    @property
+    def last(self) -> str:
+        """The last line of its stderr, which of a traceback says what was wrong."""
+        return (self.err.strip().splitlines() or ["it said nothing"])[-1]
 
     def kill(self, number: int = signal.SIGKILL) -> None:
         """Send a signal, as ``kill -9`` does, if it still runs."""
@@ -114,10 +121,14 @@ class Terminal:
         self.requests.append(request)
         if len(self.requests) == self._killed_at:
             self._started[-1].kill()
+            return Failure(500, "api_error", "nobody hears this")
         if self._barrier and len(request["messages"]) == 1:
             with contextlib.suppress(threading.BrokenBarrierError):
                 self._barrier.wait(PATIENCE)
-        return self._source.answer(request, lane)
+        answer = self._source.answer(request, lane)
+        if isinstance(self._source, Keeper):  # its replies are kept, and the rest is recorded
+            self._source.keep(Prefix.of(request), lane, answer)
+        return answer
 
     def start(
         self,
@@ -173,7 +184,7 @@ class Terminal:
         self._killed_at = killed_at_request and len(self.requests) + killed_at_request
         return self._ended(self.start(prompt, **options))
 
-    def race(self, *prompts: str, hold: str) -> list[str]:
+    def race(self, *prompts: str, hold: str, seconds: float = PATIENCE) -> list[str]:
         """Run one process for each prompt, side by side, and return what they printed.
 
         They get their first replies at the same time.
@@ -181,19 +192,22 @@ class Terminal:
         Args:
             prompts: as they are typed.
             hold: the function at which each waits for the others, for at most half a second.
+            seconds: that they may take.
+
+        Raises:
+            UsageError: if one ends with an error, or not in time.
         """
         self._barrier = threading.Barrier(len(prompts))
         meeting = Path(tempfile.mkdtemp(dir=self._reports))
         meet = meeting, len(prompts)
         started = [self.start(prompt, hold=hold, meet=meet) for prompt in prompts]
-        printed = [self._ended(one) for one in started]
+        printed = [self._ended(one, seconds) for one in started]
         self._barrier = None
         return printed
 
-    def _ended(self, process: Process) -> str:
-        if process.wait() > 0:
-            last = (process.err.strip().splitlines() or ["it said nothing"])[-1]
-            raise UsageError(f"agent.py has failed: {last}")
+    def _ended(self, process: Process, seconds: float = PATIENCE) -> str:
+        if process.wait(seconds) > 0:
+            raise UsageError(f"agent.py has failed: {process.last}")
         return process.out
 
     def _environment(self) -> dict[str, str]:
