@@ -33,14 +33,14 @@ def check_doomed(doomed: Any) -> Verdict:
         (
             ("1 failed", "2 pending 1", "3 pending"),
             [2],
-            "a task that waits for a failed one",
-            "#2 does",
+            "a board whose task 1 has failed",
+            "#2 waits for it, and #3 waits for nothing",
         ),
         (
             ("1 pending", "2 pending 1"),
             [],
-            "two tasks of which none has failed",
-            "both can be done",
+            "a board without a failure",
+            "all can be done",
         ),
         (
             ("1 failed", "2 pending 1", "3 pending 2", "4 pending 3"),

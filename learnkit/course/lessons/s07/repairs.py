@@ -114,7 +114,11 @@ def check_save(agent: Any) -> Verdict:
         path = Path(folder, "task_1.json")
         path.write_text(json.dumps(_BEFORE))
         process = run.start("", program=_SAVE)
-        if process.wait(PATIENCE):
+        try:
+            process.wait(PATIENCE)
+        except UsageError:
+            return "saving a task never ends: your `save` waits, or loops"
+        if process.code:
             return f"saving a task fails: {process.last}"
         try:
             content = json.loads(path.read_text())
@@ -152,15 +156,15 @@ with agent.locked(".tasks") as folder:
 
 
 def check_locked(agent: Any) -> Verdict:
-    """Let two processes create a task each; each waits for the other between deciding and writing."""
+    """Let two processes create a task each; between deciding and writing, each waits a while."""
     with tempfile.TemporaryDirectory(prefix="learnkit-") as folder, _terminal(agent, folder) as run:
         inside = run.start("", program=_ERROR_INSIDE)
         try:
             inside.wait(PATIENCE / 2)
         except UsageError:
             return (
-                "after an error inside its block, `locked` waits for ever: who gives the lock back? "
-                "(`finally` does, and so does closing the file)"
+                "after an error inside its block, `locked` waits for ever: who gives the lock "
+                "back? (`finally` does, and so does closing the file)"
             )
         if inside.code:
             return f"`with locked(…)` fails: {inside.last}"
