@@ -125,8 +125,8 @@ def locked(name):
 
 def test_the_simulated_race_loses_by_its_gap_unless_a_lock_is_held_during_it() -> None:
     boards = {"no lock": NO_LOCK, "a lock": ""}
-    lost = [tasks_lost(boards, gap) for gap in (0, 0.1, 1)]
-    assert lost[1] == tasks_lost(boards, 0.1)
+    lost = [tasks_lost(boards, gap, workers=4, each=3) for gap in (0, 0.1, 1)]
+    assert lost[1] == tasks_lost(boards, 0.1, workers=4, each=3)
     assert all(one["a lock"] == {"tasks lost": 0} for one in lost)
     numbers = [one["no lock"]["tasks lost"] for one in lost]
     assert numbers[0] == 0 < numbers[1] < numbers[2]

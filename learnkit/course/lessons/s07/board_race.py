@@ -19,24 +19,28 @@ from typing import Any
 from learnkit.course.agent_file.source import Source
 from learnkit.runtime.virtual_clock import VirtualClock
 
-WORKERS, EACH, SEEDS = 4, 3, 5
+SEEDS = 5
 
 
-def tasks_lost(boards: Mapping[str, str], gap: float) -> dict[str, dict[str, float]]:
+def tasks_lost(
+    boards: Mapping[str, str], gap: float, *, workers: int, each: int
+) -> dict[str, dict[str, float]]:
     """Let workers create tasks; before each one, a worker thinks for up to a virtual second.
 
     Args:
         boards: name -> definitions that take the place of those in the file of the lesson's end.
         gap: virtual seconds that each board pauses between deciding and writing.
+        workers, each: how many workers there are, and how many tasks each one creates.
 
     Returns:
         How many of the tasks each board loses, in the mean of some runs.
     """
     modules = {name: _module(instead) for name, instead in boards.items()}
-    return {
-        name: {"tasks lost": sum(_lost(module, seed, gap) for seed in range(SEEDS)) / SEEDS}
+    lost = {
+        name: [_lost(module, seed, gap, workers, each) for seed in range(SEEDS)]
         for name, module in modules.items()
     }
+    return {name: {"tasks lost": sum(numbers) / SEEDS} for name, numbers in lost.items()}
 
 
 def _module(instead: str) -> ModuleType:
@@ -46,10 +50,10 @@ def _module(instead: str) -> ModuleType:
     return module
 
 
-def _lost(agent: Any, seed: int, gap: float) -> int:
+def _lost(agent: Any, seed: int, gap: float, workers: int, each: int) -> int:
     with tempfile.TemporaryDirectory() as name, VirtualClock(seed=seed + 1) as clock:
         agent.ROOT, chance, save = Path(name), random.Random(seed), agent.save_task
-        pauses = [[chance.random() for _ in range(EACH)] for _ in range(WORKERS)]
+        pauses = [[chance.random() for _ in range(each)] for _ in range(workers)]
 
         def work(number: int) -> None:
             _OWN.wait = lambda: clock.sleep(gap)
@@ -58,10 +62,10 @@ def _lost(agent: Any, seed: int, gap: float) -> int:
                 agent.task_create(None, f"found by worker {number}")
 
         agent.save_task = lambda task: (clock.sleep(gap), save(task))
-        for worker in [clock.spawn(f"worker {n}", work, n) for n in range(WORKERS)]:
+        for worker in [clock.spawn(f"worker {n}", work, n) for n in range(workers)]:
             worker.join()
         agent.save_task = save
-        return WORKERS * EACH - len(list(Path(name).glob(".tasks/task_*.json")))
+        return workers * each - len(list(Path(name).glob(".tasks/task_*.json")))
 
 
 _OWN = threading.local()  # the wait of a worker's thread; other threads have none

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,8 +15,6 @@ from learnkit.course.agent_file.process import Terminal
 from learnkit.course.content import Repair, Verdict
 from learnkit.errors import UsageError
 
-#: Seconds that a process of a check may take; it needs a quarter of one.
-PATIENCE = 6.0
 _DONE, _DOING, _OPEN = "completed", "in_progress", "pending"
 
 
@@ -94,7 +93,13 @@ def _one_task(request: dict[str, Any]) -> lk.Reply:
 
 
 _BEFORE, _AFTER = ({"id": 1, "subject": "parse", "status": one} for one in (_OPEN, _DONE))
-_SAVE = f"agent.save(agent.ROOT / 'task_1.json', {_AFTER!r})"
+#: The alarm ends what waits, or loops: whatever a process is busy with, its own time is short.
+_SAVE = f"""
+import signal
+signal.alarm(10)
+agent.save(agent.ROOT / sys.argv[1] / "task_1.json", {_AFTER!r})
+signal.alarm(0)
+"""
 #: The limit begins where the task's own file is opened to be written, and not a file beside it.
 _LATE = """
 import os, resource, signal, sys
@@ -106,52 +111,66 @@ signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 sys.addaudithook(watch)
 """
+KILLS: dict[str, tuple[str, int | None]] = {
+    "at byte 0": ("import sys", 0),
+    "at byte 30": ("import sys", 30),
+    "in the middle of the write": (_LATE, None),
+}
 
 
 def check_save(agent: Any) -> Verdict:
     """Let processes save a task: one that lives, and some that are killed while they do."""
     with tempfile.TemporaryDirectory(prefix="learnkit-") as folder, _terminal(agent, folder) as run:
-        path = Path(folder, "task_1.json")
-        path.write_text(json.dumps(_BEFORE))
-        process = run.start("", program=_SAVE)
-        try:
-            process.wait(PATIENCE)
-        except UsageError:
-            return "saving a task never ends: your `save` waits, or loops"
-        if process.code:
-            return f"saving a task fails: {process.last}"
+        paths = {name: Path(folder, name, "task_1.json") for name in ("lives", *KILLS)}
+        for path in paths.values():
+            path.parent.mkdir()
+            path.write_text(json.dumps(_BEFORE))
+        lives = run.start("lives", program=f"import sys{_SAVE}")
+        killed = [
+            run.start(name, program=limit + _SAVE, dies_at=size)
+            for name, (limit, size) in KILLS.items()
+        ]
+        for process in (lives, *killed):
+            process.wait()
+        if lives.code:
+            what = "never ends" if lives.code == -signal.SIGALRM else f"fails: {lives.last}"
+            return f"saving a task {what}"
+        path = paths.pop("lives")
         try:
             content = json.loads(path.read_text())
         except (OSError, ValueError):
             return "after a save that nobody killed, task_1.json is no whole task"
         if content != _AFTER:
-            beside = [one.name for one in Path(folder).iterdir() if one != path]
+            beside = [one.name for one in path.parent.iterdir() if one != path]
             found = f" The new text is in {beside[0]}: it never takes its place." if beside else ""
             return f"after a save that nobody killed, task_1.json still says what it said.{found}"
-        kills = {size: ("", size) for size in (0, 30, 60)} | {31: (_LATE, None)}
-        for size, (limit, dies_at) in kills.items():
-            path.write_text(json.dumps(_BEFORE))
-            run.start("", program=limit + _SAVE, dies_at=dies_at).wait(PATIENCE)
-            for file in Path(folder).glob("task_*.json"):
+        for when, path in paths.items():
+            for file in path.parent.glob("task_*.json"):
                 try:
                     json.loads(file.read_text())
                 except ValueError:
-                    at = "in the middle of the write" if dies_at is None else f"at byte {size}"
                     return (
-                        f"killed {at}, {file.name} is torn: {file.read_text()[:34]!r}. Write the "
+                        f"killed {when}, {file.name} is torn: {file.read_text()[:34]!r}. Write the "
                         "text into another file first, and let that one take its place in one step"
                     )
     return None
 
 
 _ERROR_INSIDE = """
+import signal
+def late(*_):
+    raise TimeoutError
+signal.signal(signal.SIGALRM, late)
+signal.alarm(10)
 try:
     with agent.locked(".tasks"):
         raise ValueError
 except ValueError:
     pass
+signal.alarm(10)
 with agent.locked(".tasks") as folder:
     print(folder == agent.ROOT / ".tasks")
+signal.alarm(0)
 """
 
 
@@ -159,9 +178,8 @@ def check_locked(agent: Any) -> Verdict:
     """Let two processes create a task each; between deciding and writing, each waits a while."""
     with tempfile.TemporaryDirectory(prefix="learnkit-") as folder, _terminal(agent, folder) as run:
         inside = run.start("", program=_ERROR_INSIDE)
-        try:
-            inside.wait(PATIENCE / 2)
-        except UsageError:
+        inside.wait()
+        if inside.code and inside.last == "TimeoutError":
             return (
                 "after an error inside its block, `locked` waits for ever: who gives the lock "
                 "back? (`finally` does, and so does closing the file)"
@@ -171,7 +189,7 @@ def check_locked(agent: Any) -> Verdict:
         if inside.out != "True\n":
             return "`locked` should yield the folder, as it did before"
         try:
-            run.race("Go", "Go", hold="save_task", seconds=PATIENCE)
+            run.race("Go", "Go", hold="save_task", seconds=20)
         except UsageError as error:
             return f"of two processes that create a task each, one is stuck or fails: {error}"
         left = len(list(Path(folder).glob(".tasks/task_*.json")))
@@ -188,7 +206,7 @@ REPAIRS = {
         check_ready, "Only what waits for nothing and nobody owns is ready, on all six boards."
     ),
     "save": Repair(
-        check_save, "Killed at bytes 0, 30 and 60: the file is whole each time, the old or the new."
+        check_save, "Killed at byte 0, at byte 30 and in between: the file is whole each time."
     ),
     "locked": Repair(
         check_locked, "Two processes, two tasks. The second one waited until the first had written."
