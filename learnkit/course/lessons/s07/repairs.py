@@ -202,9 +202,7 @@ def check_locked(agent: Any) -> Verdict:
 
 
 REPAIRS = {
-    "ready": Repair(
-        check_ready, "Only what waits for nothing and nobody owns is ready, on all six boards."
-    ),
+    "ready": Repair(check_ready, "Only what waits for nothing and nobody owns is ready."),
     "save": Repair(
         check_save, "Killed at byte 0, at byte 30 and in between: the file is whole each time."
     ),
