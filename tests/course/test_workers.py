@@ -1,4 +1,4 @@
-"""Lesson 7's processes: they meet at the wrong moment, and die at a chosen byte."""
+"""Processes of lessons 9 to 11: they meet at the wrong moment, and die at a chosen byte."""
 
 from __future__ import annotations
 
@@ -78,20 +78,6 @@ def test_a_death_in_the_middle_tears_a_naive_file(naive: type, tmp_path: Path, s
     assert len(text) == size
     with pytest.raises(json.JSONDecodeError):
         json.loads(text)
-
-
-@pytest.mark.slow
-def test_a_death_between_two_renames_leaves_half_and_the_package_finishes_it(
-    tmp_path: Path,
-) -> None:
-    for subject in ("transform", "emit"):
-        lk.TaskBoard(tmp_path).create(subject)
-    wait = "board.update(2, add_blocked_by=[1])"
-    assert in_process(lk.TaskBoard, tmp_path, wait, dies_before="task_2.json")
-    one, two = (json.loads((tmp_path / f"task_{n}.json").read_text()) for n in (1, 2))
-    assert (one["blocks"], two["blockedBy"]) == ([2], [])
-    assert lk.TaskBoard(tmp_path).get(2).blocked_by == (1,)
-    assert not in_process(lk.TaskBoard, tmp_path, wait, dies_before="nothing.json")
 
 
 @pytest.mark.slow

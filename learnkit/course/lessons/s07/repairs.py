@@ -36,7 +36,7 @@ def _diamond(first: str, second: str = _OPEN) -> dict[int, dict[str, Any]]:
     return _tasks((first, [], None), (second, [1], None), (_OPEN, [1], None), (_OPEN, [2, 3], None))
 
 
-BOARDS = (
+BOARDS: tuple[tuple[str, dict[int, dict[str, Any]], list[int], str], ...] = (
     ("on the diamond, with nothing done", _diamond(_OPEN), [1], "the others wait for it"),
     ("with #1 of the diamond completed", _diamond(_DONE), [2, 3], "#4 waits for these two"),
     (
