@@ -501,9 +501,6 @@ def save_transcript(agent: Agent) -> str:
 
 
 # %% s07 tasks
-TASK_MARKS = {**MARKS, "failed": "[!]"}
-
-
 @contextmanager
 def locked(name: str):
     """Hold the lock of a folder, in which one process or thread at a time may decide and write."""
@@ -545,6 +542,9 @@ def ready(tasks: dict) -> list[dict]:
         for task in tasks.values()
         if task["status"] == "pending" and not task["owner"] and not blockers(tasks, task)
     ]
+
+
+TASK_MARKS = {**MARKS, "failed": "[!]"}
 
 
 @tool("lead", "teammate")

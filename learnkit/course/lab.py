@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.core.agent import Agent
 from learnkit.course import files as course_files
+from learnkit.course.agent_file import forks
 from learnkit.course.agent_file.cells import register
 from learnkit.course.content import Game, Lesson, Remark, load
 from learnkit.course.display.badge import MODES, badge, filled_badge
@@ -410,6 +411,7 @@ class Lab:
 
     def remove(self) -> None:
         """Remove the workspaces; a game that the learner has started goes on. Twice is no error."""
+        forks.end()
         self._workspaces.remove()
 
     def close(self) -> None:

@@ -25,6 +25,7 @@ from learnkit.runtime.shell_environment import REPRODUCIBLE
 
 if TYPE_CHECKING:
     from learnkit.clients.transport import Client
+    from learnkit.course.agent_file.process import Terminal
     from learnkit.views import Messages
 
 
@@ -82,6 +83,18 @@ class Run:
             vars(agent).update(before[0])
             policy.clear()
             policy.update(before[1])
+
+    def processes(self, agent: ModuleType, instead: str = "") -> Terminal:
+        """Return what runs ``agent.py`` in processes, in a block; this run's client answers.
+
+        Args:
+            agent: the module, as the cells have made it.
+            instead: definitions that take the place of some of its own.
+        """
+        from learnkit.course.agent_file.process import Terminal
+
+        source = vars(agent)["__source__"].changed(instead)
+        return Terminal(str(source), self.client.source, self.workspace, self.client.model)
 
     def meter(self) -> Meter:
         """Return the turns, tokens and time of everything in this run's log."""

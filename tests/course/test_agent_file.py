@@ -3,65 +3,41 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from project import ROOT
 
 import learnkit as lk
-from learnkit.core.catalog import DEFAULT_MODEL
+from learnkit.course.agent_file.process import Terminal
 from learnkit.course.agent_file.source import Source
-from learnkit.terminal.serve import variables
 
 Script = Callable[[dict[str, Any]], Any]
-FAST = {"AGENT_WRITE": "allow", "AGENT_POLL": "0.05", "AGENT_IDLE": "1"}
 
 
 class Project:
-    """A folder with ``agent.py`` beside it, and a server whose requests are kept."""
+    """A folder with ``agent.py`` beside it, and a model whose requests are kept."""
 
     def __init__(self, top: Path, lesson: int, script: Script) -> None:
-        self.folder, self.file = top / "project", top / "agent.py"
+        self.folder = top / "project"
         self.folder.mkdir(exist_ok=True)
-        self.file.write_text(str(Source.reference(f"s{lesson:02}")), "utf-8")
-        self.requests: list[dict[str, Any]] = []
-        self._script = script
-
-    @cached_property
-    def server(self) -> lk.MessagesServer:
-        return lk.MessagesServer(self.answer)
-
-    def answer(self, request: dict[str, Any]) -> Any:
-        self.requests.append(request)
-        assert len(self.requests) < 60  # the client reads it as an error 400
-        return self._script(request)
-
-    def start(self, prompt: str, **more: str) -> subprocess.Popen[str]:
-        lead = {**variables(self.server.url, DEFAULT_MODEL), "no_proxy": "127.0.0.1"}
-        return subprocess.Popen(
-            [sys.executable, str(self.file), prompt],
-            cwd=self.folder,
-            env={**os.environ, **lead, **FAST, **more},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        self.terminal = Terminal(str(Source.reference(f"s{lesson:02}")), script, self.folder)
+        self.requests = self.terminal.requests
 
     def run(self, prompt: str, **more: str) -> str:
-        with self.server, self.start(prompt, **more) as process:
-            out, err = process.communicate(timeout=120)
-        assert err == ""
-        assert process.returncode == 0
-        return out
+        fast = {"AGENT_POLL": "0.05", "AGENT_IDLE": "1"}
+        with self.terminal as terminal:
+            process = terminal.start(prompt, env=fast | more)
+            process.wait(120)
+        self.err = process.err
+        assert process.code == 0, process.err
+        return process.out
 
     def results(self) -> list[str]:
         """The results in the last request, and the texts that follow them."""
@@ -127,34 +103,23 @@ def test_s01_it_runs_commands_and_reports(tmp_path: Path) -> None:
 def test_ctrl_c_and_a_reply_that_was_cut_off_leave_a_result_for_each_call(
     tmp_path: Path, lesson: int
 ) -> None:
-    """The file is imported here, as a notebook does it, so that the conversation can go on."""
+    """The conversation goes on, as it does in a notebook."""
     calls = [lk.use("bash", command=f"touch begun; sleep {n}") for n in (60, 61)]
     cut = lk.reply(lk.use("bash", command="touch cut"), stop_reason="max_tokens")
     project = Project(tmp_path, lesson, turns(lk.reply(*calls), cut, lk.say("Both are valid.")))
     program = """
-import sys
-sys.path.insert(0, sys.argv[1])
-import agent
 lead = agent.Agent()
 try:
     agent.run(lead, "Go")
 except KeyboardInterrupt:
     print(agent.run(lead, "Go on"))
 """
-    lead = {**variables(project.server.url, DEFAULT_MODEL), "no_proxy": "127.0.0.1"}
-    with (
-        project.server,
-        subprocess.Popen(
-            [sys.executable, "-c", program, str(tmp_path)],
-            cwd=project.folder,
-            env={**os.environ, **lead, **FAST},
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as process,
-    ):
+    with project.terminal as terminal:
+        process = terminal.start("Go", program=program)
         until((project.folder / "begun").exists)
-        process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=60)[0].endswith("Both are valid.\n")
+        process.kill(signal.SIGINT)
+        process.wait()
+    assert process.out.endswith("Both are valid.\n")
     assert sum("Not finished" in one for one in project.results()) == 3
     assert not (project.folder / "cut").exists()
 
@@ -259,9 +224,8 @@ def test_s05_a_skill_is_listed_and_loaded(tmp_path: Path) -> None:
         (project.folder / "skills" / name / "SKILL.md").write_bytes(
             text.replace("\n", "\r\n").encode()
         )
-    with project.server, project.start("Go") as process:
-        _, err = process.communicate(timeout=120)
-    assert "bad/SKILL.md is left out: it does not begin with" in err
+    project.run("Go")
+    assert "bad/SKILL.md is left out: it does not begin with" in project.err
     assert project.requests[0]["system"].endswith("\n- tests: How we write tests")
     said = project.results()
     assert said[0] == '<skill name="tests" folder="skills/tests">\nNo\n---\nmocks\n</skill>'
@@ -315,12 +279,15 @@ def test_s07_tasks_survive_a_kill_and_blockers_hold(tmp_path: Path) -> None:
             lk.use("task_update", task_id=2, status="in_progress"),
             lk.use("task_update", task_id=9, status="completed"),
         ),
-        lk.use("bash", command="touch asleep; sleep 60"),
+        lk.use("bash", command="echo $$ > part; mv part asleep; exec sleep 60"),
     )
     project = Project(tmp_path, 7, evening)
-    with project.server, project.start("Go") as process:
-        until((project.folder / "asleep").exists)
-        process.kill()
+    asleep = project.folder / "asleep"
+    with project.terminal as terminal:
+        process = terminal.start("Go")
+        until(asleep.exists)
+    assert process.code == -signal.SIGKILL
+    until(lambda: not psutil.pid_exists(int(asleep.read_text())))  # nor what it had started
     said = project.results()
     assert "would wait for itself" in said[3]
     assert "blocked by [1]" in said[4]
@@ -340,12 +307,24 @@ def test_s07_tasks_survive_a_kill_and_blockers_hold(tmp_path: Path) -> None:
 def test_s07_two_processes_lose_no_task(tmp_path: Path) -> None:
     calls = [lk.use("task_create", subject=f"{n}") for n in range(25)]
     project = Project(tmp_path, 7, turns(lk.reply(*calls), lk.say("Done.")))
-    with project.server:
-        both = [project.start("Go") for _ in range(2)]
-        for process in both:
-            process.communicate(timeout=120)
+    with project.terminal as terminal:
+        terminal.race("Go", "Go", hold="save_task")
     files = [json.loads(one.read_text()) for one in project.folder.glob(".tasks/*.json")]
     assert sorted(one["id"] for one in files) == [*range(1, 51)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [{"dies_at": 30}, {"killed_at_request": 2}])
+def test_s07_a_process_dies_where_it_is_to_die(tmp_path: Path, how: dict[str, int]) -> None:
+    project = Project(tmp_path, 7, turns(lk.use("task_create", subject="parse"), lk.say("Done.")))
+    with project.terminal as terminal:
+        assert terminal.run("Go", **how) == ""
+    board = project.folder / ".tasks"
+    sizes = {one.name: one.stat().st_size for one in board.iterdir() if "task" in one.name}
+    assert (
+        sizes == {".task_1.json.part": 30} if "dies_at" in how else list(sizes) == ["task_1.json"]
+    )
+    assert len(project.requests) == how.get("killed_at_request", 1)
 
 
 @pytest.mark.slow
@@ -404,16 +383,13 @@ def test_s09_mail_is_there_again_if_its_reader_is_killed_before_the_commit(tmp_p
     project = Project(tmp_path, 9, turns(lk.say("Read.")))
     project.run("Go")  # makes the folders
     killed = """
-import os, sys
-sys.path.insert(0, sys.argv[1])
-import agent
+import os
 agent.send("bob", "lead", "the build is red")
 agent.commit = lambda *_: os._exit(9)
-agent.run(agent.Agent(), "Go")
+agent.main()
 """
-    command = [sys.executable, "-c", killed, str(tmp_path)]
-    key = {**os.environ, "ANTHROPIC_API_KEY": "offline"}
-    assert subprocess.run(command, cwd=project.folder, env=key, timeout=60).returncode == 9
+    with project.terminal as terminal:
+        assert terminal.start("Go", program=killed).wait() == 9
     for times in (1, 0):
         project = Project(tmp_path, 9, turns(lk.say("Read.")))
         project.run("Go")
@@ -510,43 +486,23 @@ def test_s11_of_two_processes_one_gets_each_task_and_a_dead_owner_gives_back(
     project = Project(tmp_path, 11, turns(lk.say(".")))
     claims = """
 import sys
-sys.path.insert(0, sys.argv[1])
-import agent
 won = []
 for number in range(1, 31):
     try:
-        won.append(agent.claim(number, sys.argv[2])["id"])
+        won.append(agent.claim(number, sys.argv[1])["id"])
     except ValueError:
         pass
 print(won)
 """
-    create = """
-import sys
-sys.path.insert(0, sys.argv[1])
-import agent
-for number in range(30):
-    agent.task_create(None, str(number))
-"""
-    back = """
-import sys
-sys.path.insert(0, sys.argv[1])
-import agent
-agent.give_back()
-print(len(agent.ready(agent.load_tasks())))
-"""
-    key = {**os.environ, "ANTHROPIC_API_KEY": "offline"}
-
-    def python(program: str, *words: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", program, str(tmp_path), *words]
-        return subprocess.Popen(
-            command, cwd=project.folder, env=key, stdout=subprocess.PIPE, text=True
-        )
-
-    python(create).communicate(timeout=60)
-    both = [python(claims, name) for name in ("alice", "bob")]
-    won = [one for process in both for one in json.loads(process.communicate(timeout=60)[0])]
-    assert sorted(won) == [*range(1, 31)]
-    assert python(back).communicate(timeout=60)[0] == "30\n"
+    create = "for number in range(30): agent.task_create(None, str(number))"
+    back = "agent.give_back(); print(len(agent.ready(agent.load_tasks())))"
+    with project.terminal as terminal:
+        terminal.run("", program=create)
+        both = [terminal.start(name, program=claims) for name in ("alice", "bob")]
+        assert [process.wait() for process in both] == [0, 0]
+        won = [one for process in both for one in json.loads(process.out)]
+        assert sorted(won) == [*range(1, 31)]
+        assert terminal.run("", program=back) == "30\n"
 
 
 @pytest.mark.slow
@@ -596,9 +552,6 @@ def test_s12_a_conflict_is_reported_and_undone(tmp_path: Path) -> None:
     project = Project(tmp_path, 12, turns(lk.say(".")))
     repository(project.folder)
     program = """
-import sys
-sys.path.insert(0, sys.argv[1])
-import agent
 agent.task_create(None, "one")
 agent.worktree_create(None, "one", 1)
 (agent.worktree("one") / "notes.txt").write_text("theirs")
@@ -609,11 +562,7 @@ try:
 except RuntimeError as error:
     print(error)
 """
-    command = [sys.executable, "-c", program, str(tmp_path)]
-    key = {**os.environ, "ANTHROPIC_API_KEY": "offline"}
-    done = subprocess.run(
-        command, cwd=project.folder, env=key, capture_output=True, text=True, timeout=60
-    )
-    assert "CONFLICT" in done.stdout, done.stderr
+    with project.terminal as terminal:
+        assert "CONFLICT" in terminal.run("", program=program)
     assert (project.folder / "notes.txt").read_text() == "ours"
     assert git(project.folder, "status", "--porcelain") == ""

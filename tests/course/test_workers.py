@@ -1,22 +1,15 @@
-"""Lesson 7's processes: they meet at the wrong moment, and die at a chosen byte."""
+"""Processes of lessons 9 to 11: they meet at the wrong moment, and die at a chosen byte."""
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import learnkit as lk
-from learnkit.backends.files.store import locked
-from learnkit.course.lessons.s07 import board_race
-from learnkit.course.lessons.s07.board_race import races
+from learnkit.course.lessons.s07.board_race import tasks_lost
 from learnkit.course.lessons.s07.processes import in_process, race, source_of
 
 CREATE = ["board.create('one')", "board.create('two')"]
@@ -88,20 +81,6 @@ def test_a_death_in_the_middle_tears_a_naive_file(naive: type, tmp_path: Path, s
 
 
 @pytest.mark.slow
-def test_a_death_between_two_renames_leaves_half_and_the_package_finishes_it(
-    tmp_path: Path,
-) -> None:
-    for subject in ("transform", "emit"):
-        lk.TaskBoard(tmp_path).create(subject)
-    wait = "board.update(2, add_blocked_by=[1])"
-    assert in_process(lk.TaskBoard, tmp_path, wait, dies_before="task_2.json")
-    one, two = (json.loads((tmp_path / f"task_{n}.json").read_text()) for n in (1, 2))
-    assert (one["blocks"], two["blockedBy"]) == ([2], [])
-    assert lk.TaskBoard(tmp_path).get(2).blocked_by == (1,)
-    assert not in_process(lk.TaskBoard, tmp_path, wait, dies_before="nothing.json")
-
-
-@pytest.mark.slow
 def test_a_process_that_lives_is_told_from_one_that_dies(tmp_path: Path) -> None:
     assert not in_process(lk.TaskBoard, tmp_path, "board.create('parse')")
     assert lk.TaskBoard(tmp_path).get(1).subject == "parse"
@@ -122,55 +101,18 @@ def test_a_class_without_a_text_cannot_be_used() -> None:
         source_of(made)
 
 
-def repaired(naive: Any, lock: Callable[[Path], Any]) -> Any:
-    """The same board: its two steps, and the pause between them, are under a lock."""
-
-    class Repaired(naive):  # type: ignore[misc]
-        def create(self, subject: str) -> None:
-            with lock(self.folder):
-                super().create(subject)
-
-    return Repaired
-
-
+NO_LOCK = """
 @contextmanager
-def own_lock(folder: Path) -> Iterator[None]:
-    """The lock of lesson 11, as a learner may write it here."""
-    with (folder / "lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+def locked(name):
+    (ROOT / name).mkdir(exist_ok=True)
+    yield ROOT / name
+"""
 
 
-def test_the_simulated_race_is_the_same_every_time(naive: type) -> None:
-    unlocked = repaired(naive, contextlib.nullcontext)
-    first = races(unlocked, range(4))
-    assert first == races(naive, range(4))
-    assert sum(race.lost for race in first) > 0
-    assert all(race.created == 20 == race.on_disk + race.lost for race in first)
-
-
-@pytest.mark.parametrize("lock", [locked, own_lock])
-def test_a_lock_that_is_held_during_the_pause_loses_nothing(naive: type, lock: Any) -> None:
-    lost: list[int] = []
-
-    def run() -> None:
-        lost.extend(race.lost for race in races(repaired(naive, lock), range(4)))
-
-    runs = threading.Thread(target=run, daemon=True)
-    runs.start()
-    runs.join(timeout=30)
-    assert lost == [0, 0, 0, 0]
-
-
-def test_a_lock_that_the_clock_does_not_know_is_an_error_and_no_hang(
-    naive: type, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(board_race, "PATIENCE", 0.5)
-    lock = threading.Lock()
-    with pytest.raises(lk.UsageError, match="Lock a file with fcntl"):
-        races(repaired(naive, lambda folder: lock), [0])
-
-
-def test_the_longer_the_gap_the_more_is_lost_and_without_a_gap_nothing_is(naive: type) -> None:
-    lost = [sum(one.lost for one in races(naive, range(5), gap=gap)) for gap in (0, 0.1, 1)]
-    assert lost[0] == 0 < lost[1] < lost[2]
+def test_the_simulated_race_loses_by_its_gap_unless_a_lock_is_held_during_it() -> None:
+    boards = {"no lock": NO_LOCK, "a lock": ""}
+    lost = [tasks_lost(boards, gap, workers=4, each=3) for gap in (0, 0.1, 1)]
+    assert lost[1] == tasks_lost(boards, 0.1, workers=4, each=3)
+    assert all(one["a lock"] == {"tasks lost": 0} for one in lost)
+    numbers = [one["no lock"]["tasks lost"] for one in lost]
+    assert numbers[0] == 0 < numbers[1] < numbers[2]

@@ -25,7 +25,8 @@ class AgentCells:
 
     Attributes:
         module: what ``import agent`` finds.
-        source: its text, which holds no change that the learner made in the file.
+        source: its text, which holds no change that the learner made in the file. The module has it
+            as ``__source__``.
     """
 
     def __init__(self, lesson: str, folder: Path | None) -> None:
@@ -35,6 +36,7 @@ class AgentCells:
         sys.modules["agent"] = self.module
         before = before_lesson(lesson)
         self.source = Source.reference(before)
+        vars(self.module)["__source__"] = self.source
         if before:
             self._execute(str(self.source), f"agent.py, lessons to {before}")
 

@@ -108,6 +108,12 @@ class Source:
         for one in definitions:
             self._put(Definition(one, lesson, lesson))
 
+    def changed(self, text: str) -> Source:
+        """A copy in which some definitions are others."""
+        copy = Source([*self.definitions], {*self.imports})
+        copy.add(max(lessons()), text)
+        return copy
+
     def fill(self, last: str) -> None:
         """Add what the reference has up to a lesson, if it is missing here or older."""
         reference = Source.reference(last)

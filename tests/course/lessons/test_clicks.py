@@ -1,29 +1,38 @@
-"""Lesson 7's picture can still be clicked after Run All, when its last cell has closed the lab."""
+"""Lesson 7's picture: what can be clicked is what the learner's ``ready`` lists."""
 
 from __future__ import annotations
 
-import shutil
-from typing import Any
+from pathlib import Path
+from types import ModuleType
 
-from cells import code
+from learnkit.course.agent_file.source import Source
+from learnkit.course.lessons.s07.shown import board_log, completes
+from learnkit.views import Tasks
+
+DIAMOND = {1: [], 2: [1], 3: [1], 4: [2, 3]}
 
 
-def test_a_click_completes_a_task_though_the_lab_is_closed() -> None:
-    sources = code("s07")
-    made, drawn = (
-        next(number for number, source in enumerate(sources) if text in source)
-        for text in ("diamond = ", "on_intent=clicks(diamond")
-    )
-    names: dict[str, Any] = {}
-    exec(sources[0], names)
-    names["lab"].static = False  # as in JupyterLab
-    for source in (*sources[made : drawn + 1], sources[-1]):
-        exec(source, names)
-    assert sources[-1] == "lab.close()"
-    board = names["diamond"]
-    try:
-        names["clicks"](board, names["log"])({"complete": 1})
-        assert board.get(1).status == "completed"
-        assert [task.id for task in board.ready()] == [2, 3, 5]
-    finally:
-        shutil.rmtree(board.folder.parent)
+def test_a_click_completes_what_ready_lists_and_nothing_else(tmp_path: Path) -> None:
+    agent = ModuleType("agent")
+    exec(str(Source.reference("s07")), agent.__dict__)
+    agent.ROOT = tmp_path
+    with agent.locked(".tasks") as folder:
+        for id, after in DIAMOND.items():
+            task = {"id": id, "subject": f"task {id}", "status": "pending"}
+            agent.save_task({**task, "owner": None, "blockedBy": after})
+    log = board_log(folder)
+    clicked = completes(agent, log)
+    agent.ROOT = tmp_path / "another lesson's"
+    clicked({"complete": 4})
+    assert "The board refuses: `ready` lists [1], and not #4. 0 of 4" in str(Tasks(log))
+    for id in (1, 3):
+        clicked({"complete": id})
+    assert "2 of 4 tasks completed; ready: #2; 1 waiting" in str(Tasks(log))
+    agent.ready = lambda tasks: tasks.nothing
+    clicked({"complete": 2})
+    assert "has no attribute 'nothing'" in str(Tasks(log))
+    agent.ready = lambda tasks: tasks.values()
+    clicked({"complete": 4})  # as long as it is naive
+    agent.ROOT = tmp_path
+    done = [id for id, task in agent.load_tasks().items() if task["status"] == "completed"]
+    assert done == [1, 3, 4]

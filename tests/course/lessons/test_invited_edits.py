@@ -335,31 +335,6 @@ def test_an_experiment_with_subagents_ends_in_no_bare_error(old: str, new: str) 
         lab.remove()
 
 
-@pytest.mark.parametrize(
-    ("script", "errors"), [("", {Miss, NameError}), ("[lk.say('Done.')] * 2", set())]
-)
-def test_another_report_ends_in_no_bare_error(script: str, errors: set[type]) -> None:
-    """Without a reply the cell has its panel, and of a missing name the kernel says what to run."""
-    every = nbformat.read(course_files.notebook("s07"), 4).cells
-    cells = [cell.source for cell in every if cell.cell_type == "code"]
-    place = next(n for n, source in enumerate(cells) if source.startswith("REPORT = "))
-    before = next(source for source in cells if source.startswith("PLAN = "))
-    edited = cells[place].replace("parse, then transform and emit, then test.", "just do it.")
-    if script:
-        edited = edited.replace('scenario("night")', f'scenario("night", script={script})')
-    lab, raised = lk.lesson("s07"), set[type]()
-    names: dict[str, Any] = {"lk": lk, "lab": lab}
-    try:
-        for source in (before, edited, *cells[place + 1 : place + 4]):
-            try:
-                run(ast.parse(source), names)
-            except Exception as error:
-                raised.add(type(error))
-    finally:
-        lab.remove()
-    assert raised == errors
-
-
 def test_the_claims_of_the_recorded_run_begin_with_the_first_attempt() -> None:
     def calls(*tools: str) -> dict[str, object]:
         made = [{"type": "tool_use", "id": name, "name": name, "input": {}} for name in tools]

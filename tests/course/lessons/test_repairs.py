@@ -32,8 +32,10 @@ ANSWERS = Path(__file__).resolve().parent / "repairs"
 Rows = dict[str, list[dict[str, str]]]
 BUILDING = [path for path in lessons() if MAGIC in path.read_text("utf-8")]
 BOOKS = {path.stem[:3]: nbformat.read(path, as_version=4) for path in BUILDING}
+#: These start processes.
+LONG = {"s07 save", "s07 locked"}
 REPAIRS = [
-    (lesson, name)
+    pytest.param(lesson, name, marks=[pytest.mark.slow] * (f"{lesson} {name}" in LONG))
     for lesson in BOOKS
     for name in importlib.import_module(f"learnkit.course.lessons.{lesson}.repairs").REPAIRS
 ]

@@ -1,8 +1,7 @@
-"""Lesson 7's trials: workers on simulated time that create tasks on one board.
+"""Lesson 7's race on simulated time: workers that create tasks on one board of ``agent.py``.
 
-With another seed, the threads of a virtual clock run in another order. So you can search for a rare
-race, and find it again. A worker that waits for a file lock waits on that clock too, so a board may
-hold one while it pauses, as a repaired board does.
+With another seed, the threads of a virtual clock run in another order. A worker that waits for a
+file lock waits on that clock too, so a worker may hold one while it pauses.
 """
 
 from __future__ import annotations
@@ -12,73 +11,61 @@ import random
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from learnkit.errors import UsageError
-from learnkit.runtime.clock import SystemClock
+from learnkit.course.agent_file.source import Source
 from learnkit.runtime.virtual_clock import VirtualClock
 
-PATIENCE = 10.0  # real seconds after which a run counts as stuck; one takes milliseconds
+SEEDS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Race:
-    """The result of one run.
+def tasks_lost(
+    boards: Mapping[str, str], gap: float, *, workers: int, each: int
+) -> dict[str, dict[str, float]]:
+    """Let workers create tasks; before each one, a worker thinks for up to a virtual second.
 
-    Attributes:
-        created: tasks that the workers believe they have created.
-        on_disk: tasks that exist.
-        lost: the difference.
+    Args:
+        boards: name -> definitions that take the place of those in the file of the lesson's end.
+        gap: virtual seconds that each board pauses between deciding and writing.
+        workers, each: how many workers there are, and how many tasks each one creates.
+
+    Returns:
+        How many of the tasks each board loses, in the mean of some runs.
     """
-
-    created: int
-    on_disk: int
-    lost: int
-
-
-def races(
-    make: Callable[[Path, Callable[[], None]], Any],
-    seeds: Iterable[int],
-    *,
-    workers: int = 4,
-    each: int = 5,
-    gap: float = 0.1,
-) -> list[Race]:
-    """Let workers create tasks; before each one, a worker thinks for up to a virtual second."""
-    return [_in_time(make, seed, workers, each, gap) for seed in seeds]
+    modules = {name: _module(instead) for name, instead in boards.items()}
+    lost = {
+        name: [_lost(module, seed, gap, workers, each) for seed in range(SEEDS)]
+        for name, module in modules.items()
+    }
+    return {name: {"tasks lost": sum(numbers) / SEEDS} for name, numbers in lost.items()}
 
 
-def _in_time(*run: Any) -> Race:
-    """Run a race in a thread of its own, because one that is stuck must not block the notebook."""
-    worker = SystemClock().spawn("race", _race, *run)
-    result: Race = worker.join(timeout=PATIENCE)
-    if worker.done:
-        return result
-    raise UsageError(
-        f"the race has not ended in {PATIENCE:g} s: the board waits for something that only a "
-        "worker in its pause can free. Lock a file with fcntl.flock, which may be held there."
-    )
+def _module(instead: str) -> ModuleType:
+    module = ModuleType("agent")
+    text = str(Source.reference("s07").changed(instead))
+    exec(compile(text, "agent.py", "exec"), module.__dict__)
+    return module
 
 
-def _race(make: Callable[..., Any], seed: int, workers: int, each: int, gap: float) -> Race:
+def _lost(agent: Any, seed: int, gap: float, workers: int, each: int) -> int:
     with tempfile.TemporaryDirectory() as name, VirtualClock(seed=seed + 1) as clock:
-        folder, chance = Path(name), random.Random(seed)
-        board = make(folder, lambda: clock.sleep(gap) and None)
+        agent.ROOT, chance, save = Path(name), random.Random(seed), agent.save_task
         pauses = [[chance.random() for _ in range(each)] for _ in range(workers)]
 
         def work(number: int) -> None:
             _OWN.wait = lambda: clock.sleep(gap)
             for pause in pauses[number]:
                 clock.sleep(pause)
-                board.create(f"found by worker {number}")
+                agent.task_create(None, f"found by worker {number}")
 
+        agent.save_task = lambda task: (clock.sleep(gap), save(task))
         for worker in [clock.spawn(f"worker {n}", work, n) for n in range(workers)]:
             worker.join()
-        there = len(list(folder.glob("task_*.json")))
-    return Race(workers * each, there, workers * each - there)
+        agent.save_task = save
+        return workers * each - len(list(Path(name).glob(".tasks/task_*.json")))
 
 
 _OWN = threading.local()  # the wait of a worker's thread; other threads have none

@@ -1,8 +1,8 @@
-"""Workers of lessons 7 and 9: real processes that meet at the wrong moment, or are killed.
+"""Workers of lessons 9 to 11: real processes that meet at the wrong moment, or are killed.
 
 A race that happens once in a thousand runs teaches nothing, so the bad luck is arranged here: two
 processes wait for each other just before the first byte is written, or a process is killed when a
-file reaches a certain size or before a certain rename. What the processes do is real.
+file reaches a certain size. What the processes do is real.
 """
 
 from __future__ import annotations
@@ -23,15 +23,6 @@ import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python would make an OSError of it
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
-"""
-
-# The signal can't be caught, so nothing tidies up.
-_KILL_BEFORE = """
-import os, signal, sys
-def watch(event, details):
-    if event == "os.rename" and os.path.basename(os.fsdecode(details[1])) == {name!r}:
-        os.kill(os.getpid(), signal.SIGKILL)
-sys.addaudithook(watch)
 """
 
 # All processes begin together, after their boards are made. A process that is about to write waits
@@ -100,17 +91,9 @@ def _cell_of(board: type) -> str:
     raise UsageError(f"the cell that defines {board.__name__} cannot be found; run it again")
 
 
-def in_process(
-    board: type,
-    folder: Path,
-    code: str,
-    *,
-    dies_at: int | None = None,
-    dies_before: str | None = None,
-) -> bool:
+def in_process(board: type, folder: Path, code: str, *, dies_at: int | None = None) -> bool:
     """Run code on a board in a separate process."""
     begin = "" if dies_at is None else _KILL.format(size=dies_at)
-    begin += "" if dies_before is None else _KILL_BEFORE.format(name=dies_before)
     process = _start(board, folder, begin, code)
     _check(process.communicate()[1], process.returncode)
     return process.returncode < 0

@@ -1,0 +1,212 @@
+"""What lesson 7 has its reader write into ``agent.py``: ready, a save that is whole, a lock."""
+
+from __future__ import annotations
+
+import json
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import learnkit as lk
+from learnkit.course.agent_file.process import Terminal
+from learnkit.course.content import Repair, Verdict
+from learnkit.errors import UsageError
+
+_DONE, _DOING, _OPEN = "completed", "in_progress", "pending"
+
+
+def _tasks(*rows: tuple[str, list[int], str | None]) -> dict[int, dict[str, Any]]:
+    """A board, from status, blockers and owner of each task."""
+    return {
+        id: {
+            "id": id,
+            "subject": f"task {id}",
+            "status": status,
+            "owner": owner,
+            "blockedBy": after,
+        }
+        for id, (status, after, owner) in enumerate(rows, start=1)
+    }
+
+
+def _diamond(first: str, second: str = _OPEN) -> dict[int, dict[str, Any]]:
+    return _tasks((first, [], None), (second, [1], None), (_OPEN, [1], None), (_OPEN, [2, 3], None))
+
+
+BOARDS: tuple[tuple[str, dict[int, dict[str, Any]], list[int], str], ...] = (
+    ("on the diamond, with nothing done", _diamond(_OPEN), [1], "the others wait for it"),
+    ("with #1 of the diamond completed", _diamond(_DONE), [2, 3], "#4 waits for these two"),
+    (
+        "with #1 and #2 of the diamond completed",
+        _diamond(_DONE, _DONE),
+        [3],
+        "#4 waits for both, and #3 is still open",
+    ),
+    (
+        "with a task that alice owns, and a free one",
+        _tasks((_OPEN, [], "alice"), (_OPEN, [], None)),
+        [2],
+        "#1 is hers",
+    ),
+    (
+        "with a blocker that has failed",
+        _tasks(("failed", [], None), (_OPEN, [1], None)),
+        [],
+        "what #2 builds on is not there",
+    ),
+    (
+        "with a blocker that is in progress",
+        _tasks((_DOING, [], None), (_OPEN, [1], None)),
+        [],
+        "it isn't completed yet",
+    ),
+)
+
+
+def check_ready(agent: Any) -> Verdict:
+    """Ask which tasks of some boards are ready."""
+    for where, tasks, wanted, because in BOARDS:
+        listed = agent.ready(tasks)
+        try:
+            ids = [task["id"] for task in listed]
+        except TypeError:
+            return f"{where}, `ready` returned {listed!r}: it should return tasks, as it did before"
+        if ids != wanted:
+            named = ", ".join(f"#{id}" for id in wanted) or "none"
+            return f"{where}, your `ready` lists {ids}. It should list {named}: {because}"
+    return None
+
+
+@contextmanager
+def _terminal(agent: Any, folder: str) -> Iterator[Terminal]:
+    with Terminal(str(agent.__source__), _one_task, Path(folder)) as terminal:
+        yield terminal
+
+
+def _one_task(request: dict[str, Any]) -> lk.Reply:
+    if len(request["messages"]) > 1:
+        return lk.say("Noted.")
+    return lk.use("task_create", subject="check the archive")
+
+
+_BEFORE, _AFTER = ({"id": 1, "subject": "parse", "status": one} for one in (_OPEN, _DONE))
+#: The alarm ends what waits, or loops: whatever a process is busy with, its own time is short.
+_SAVE = f"""
+import signal
+signal.alarm(10)
+agent.save(agent.ROOT / sys.argv[1] / "task_1.json", {_AFTER!r})
+signal.alarm(0)
+"""
+#: The limit begins where the task's own file is opened to be written, and not a file beside it.
+_LATE = """
+import os, resource, signal, sys
+def watch(event, details):
+    if event == "open" and str(details[0]).endswith("/task_1.json"):
+        if details[2] & (os.O_WRONLY | os.O_RDWR):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (30, 30))
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+sys.addaudithook(watch)
+"""
+KILLS: dict[str, tuple[str, int | None]] = {
+    "at byte 0": ("import sys", 0),
+    "at byte 30": ("import sys", 30),
+    "in the middle of the write": (_LATE, None),
+}
+
+
+def check_save(agent: Any) -> Verdict:
+    """Let processes save a task: one that lives, and some that are killed while they do."""
+    with tempfile.TemporaryDirectory(prefix="learnkit-") as folder, _terminal(agent, folder) as run:
+        paths = {name: Path(folder, name, "task_1.json") for name in ("lives", *KILLS)}
+        for path in paths.values():
+            path.parent.mkdir()
+            path.write_text(json.dumps(_BEFORE))
+        lives = run.start("lives", program=f"import sys{_SAVE}")
+        killed = [
+            run.start(name, program=limit + _SAVE, dies_at=size)
+            for name, (limit, size) in KILLS.items()
+        ]
+        for process in (lives, *killed):
+            process.wait()
+        if lives.code:
+            what = "never ends" if lives.code == -signal.SIGALRM else f"fails: {lives.last}"
+            return f"saving a task {what}"
+        path = paths.pop("lives")
+        try:
+            content = json.loads(path.read_text())
+        except (OSError, ValueError):
+            return "after a save that nobody killed, task_1.json is no whole task"
+        if content != _AFTER:
+            beside = [one.name for one in path.parent.iterdir() if one != path]
+            found = f" The new text is in {beside[0]}: it never takes its place." if beside else ""
+            return f"after a save that nobody killed, task_1.json still says what it said.{found}"
+        for when, path in paths.items():
+            for file in path.parent.glob("task_*.json"):
+                try:
+                    json.loads(file.read_text())
+                except ValueError:
+                    return (
+                        f"killed {when}, {file.name} is torn: {file.read_text()[:34]!r}. Write the "
+                        "text into another file first, and let that one take its place in one step"
+                    )
+    return None
+
+
+_ERROR_INSIDE = """
+import signal
+def late(*_):
+    raise TimeoutError
+signal.signal(signal.SIGALRM, late)
+signal.alarm(10)
+try:
+    with agent.locked(".tasks"):
+        raise ValueError
+except ValueError:
+    pass
+signal.alarm(10)
+with agent.locked(".tasks") as folder:
+    print(folder == agent.ROOT / ".tasks")
+signal.alarm(0)
+"""
+
+
+def check_locked(agent: Any) -> Verdict:
+    """Let two processes create a task each; between deciding and writing, each waits a while."""
+    with tempfile.TemporaryDirectory(prefix="learnkit-") as folder, _terminal(agent, folder) as run:
+        inside = run.start("", program=_ERROR_INSIDE)
+        inside.wait()
+        if inside.code and inside.last == "TimeoutError":
+            return (
+                "after an error inside its block, `locked` waits for ever: who gives the lock "
+                "back? (`finally` does, and so does closing the file)"
+            )
+        if inside.code:
+            return f"`with locked(…)` fails: {inside.last}"
+        if inside.out != "True\n":
+            return "`locked` should yield the folder, as it did before"
+        try:
+            run.race("Go", "Go", hold="save_task", seconds=20)
+        except UsageError as error:
+            return f"of two processes that create a task each, one is stuck or fails: {error}"
+        left = len(list(Path(folder).glob(".tasks/task_*.json")))
+        if left != 2:
+            return (
+                f"two processes created a task each, and the board has {left}: both had read the "
+                "board before either wrote. The lock has to be held from before `yield` to after it"
+            )
+    return None
+
+
+REPAIRS = {
+    "ready": Repair(check_ready, "Only what waits for nothing and nobody owns is ready."),
+    "save": Repair(
+        check_save, "Killed at byte 0, at byte 30 and in between: the file is whole each time."
+    ),
+    "locked": Repair(
+        check_locked, "Two processes, two tasks. The second one waited until the first had written."
+    ),
+}
