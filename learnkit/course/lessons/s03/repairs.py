@@ -39,7 +39,7 @@ def _after_results(results: list[Any], texts: list[str]) -> dict[str, Any]:
 
 
 def check_loop(agent: Any) -> Verdict:
-    """Count the requests and rounds in which the hooks are called, and look for what they return."""
+    """Count the requests and rounds in which hooks are called; look for what they return."""
     asked, rounds = list[int](), list[Any]()
 
     def before(one: Any) -> None:

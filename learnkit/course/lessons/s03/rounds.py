@@ -1,4 +1,4 @@
-"""Lesson 3's picture of runs, one below the other: what each round calls, and where a reminder is."""
+"""Lesson 3's picture of runs: what each round calls, and where a reminder follows."""
 
 from __future__ import annotations
 
