@@ -425,7 +425,7 @@ def test_what_an_editor_would_hide_or_change_is_written_with_escapes(
 
 
 MODEL_RUN = """\
-meta: {source: model, date: 2026-11-24, prompt: Go., calls: a line of JSON each, note: times are ours}
+meta: {source: model, date: 2026-11-24, prompt: Go., calls: a line of JSON each, note: our times}
 turns:
 - id: own/1/1
   scenario: own/1
@@ -440,7 +440,7 @@ turns:
     [
         ("date: 2026-11-24, ", "", "but `meta` lacks date"),
         ("prompt: Go., calls: a line of JSON each, ", "", "lacks prompt, calls"),
-        (", note: times are ours", "", "lacks note"),
+        (", note: our times", "", "lacks note"),
         ("  digest: DIGEST\n", "", "turn own/1/1: its digest"),
         ("{user: Go.}", "{user: Go on.}", "stays as it came"),
     ],

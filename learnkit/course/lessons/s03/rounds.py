@@ -15,7 +15,7 @@ from learnkit.views.drawing.plot import legend
 
 Messages = Sequence[Mapping[str, Any]]
 #: In pixels: a call's height, and the widest round.
-_HIGH, _WIDEST = 18, 70
+_HIGH, _WIDEST = 24, 70
 _LIST, _FILE, _OTHER, _REMINDER = theme.ASSISTANT, theme.CALL, theme.PLAIN, theme.INJECTED
 _DONE = re.compile(r"\((\d+/\d+) completed\)$")
 
@@ -38,12 +38,11 @@ def rounds(runs: Mapping[str, Messages]) -> Card:
             left = 4 + place * wide
             for line, (mark, word) in enumerate(calls):
                 top, key = y + 8 + line * (_HIGH + 2), f"{name} {place} {line}"
-                canvas.bar(key, left, top, wide - 8, _HIGH, mark.key)
-                canvas.text(f"{key} word", left + 3, top + 13, word, "", mark.key, width=wide - 12)
+                canvas.box(key, left, top, wide - 8, _HIGH, mark.key, [word], "l")
             if reminded:
-                canvas.bar(f"{name} {place} reminder", left + wide - 7, y + 8, 5, _HIGH, "injected")
+                canvas.bar(f"{name} {place} reminder", left + wide - 7, y + 8, 6, _HIGH, "injected")
         told.append(f"{said}: {'; '.join(map(_words, run))}.")
-        y += 8 + max((len(calls) for calls, _ in run), default=0) * (_HIGH + 2) + 22
+        y += 8 + max((len(calls) for calls, _ in run), default=0) * (_HIGH + 2) + 24
     marks = (_LIST, "the list"), (_FILE, "writes a file"), (_OTHER, "anything else")
     entries = [(mark.key, word) for mark, word in (*marks, (_REMINDER, "a reminder"))]
     canvas.height = legend(canvas, 4, y - 14, entries)
@@ -58,7 +57,7 @@ def _rounds(messages: Messages) -> list[tuple[list[tuple[theme.Mark, str]], bool
         results = blocks_of(answer["content"])
         texts = {
             one["tool_use_id"]: content_text(one["content"])
-            for one in results[:]
+            for one in results
             if "tool_use_id" in one
         }
         calls = [one for one in blocks_of(said["content"]) if one["type"] == "tool_use"]
@@ -72,7 +71,8 @@ def _call(call: Mapping[str, Any], result: str) -> tuple[theme.Mark, str]:
         done = _DONE.search(result)
         return _LIST, done[1] if done else "refused"
     if call["name"] in ("edit_file", "write_file"):
-        return _FILE, PurePosixPath(str(call["input"].get("path"))).name
+        path = PurePosixPath(str(call["input"].get("path")))
+        return _FILE, "tests/" if path.parts[:1] == ("tests",) else path.stem.strip("_")
     return _OTHER, call["name"].removesuffix("_file")
 
 
