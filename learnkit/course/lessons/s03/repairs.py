@@ -98,15 +98,20 @@ def check_remind(agent: Any) -> Verdict:
     """Play rounds with and without updates."""
     item = {"id": "1", "text": "test", "status": "in_progress"}
     done = {**item, "status": "completed"}
-    todo, look = [{"name": "todo"}], [{"name": "bash"}]
-    both = [*look, *todo]
+    look = [{"name": "bash"}]
+    both = [*look, {"name": "todo"}]
     for items, calls, wanted, what in (
-        ([item], [todo, *[look] * 7], [4, 7], "an update and seven rounds without one"),
-        ([item], [look, look, both, look, look, look], [6], "an update in the third of six rounds"),
+        ([item], [look] * 7, [3, 6], "the seven rounds after an update"),
+        (
+            [item],
+            [look, look, both, look, look, look],
+            [6],
+            "six rounds with an update in the third",
+        ),
         ([], [look] * 8, [], "eight rounds without a list"),
         ([done], [look] * 5, [], "five rounds in which all items are completed"),
     ):
-        lead, heard = SimpleNamespace(items=items, rounds=0), []
+        lead, heard = SimpleNamespace(items=items, rounds=0), list[int]()
         for number, called in enumerate(calls, 1):
             text = agent.remind(lead, called)
             if text is not None and not isinstance(text, str):
@@ -115,14 +120,15 @@ def check_remind(agent: Any) -> Verdict:
                 heard.append(number)
         if heard != wanted:
             return (
-                f"for {what}, reminders followed {_rounds(heard)}; "
+                f"in {what}, reminders followed {_rounds(heard)}; "
                 f"they should follow {_rounds(wanted)}"
             )
     return None
 
 
 def _rounds(numbers: list[int]) -> str:
-    return f"round {', '.join(map(str, numbers))}" if numbers else "no round"
+    plural = "s" * (len(numbers) > 1)
+    return f"round{plural} {', '.join(map(str, numbers))}" if numbers else "none of them"
 
 
 def check_updated(agent: Any) -> Verdict:
