@@ -1,4 +1,7 @@
-"""Lesson 3's picture of runs: what each round calls, and where a reminder follows."""
+"""Lesson 3's picture of runs: what each round calls, and where a reminder follows.
+
+The runs that a model made are in a recording of their own, as they came.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from learnkit.clients.recordings.recording import Recording
+from learnkit.course import files as course_files
 from learnkit.course.display.card import Card
 from learnkit.events.text import blocks_of, content_text, count
 from learnkit.views.drawing import theme
@@ -50,6 +55,12 @@ def rounds(runs: Mapping[str, Messages]) -> Card:
     return Card(canvas.img(alt), "\n".join(told), lambda: {"text/html": canvas.inline(alt)})
 
 
+def own_runs() -> dict[str, Messages]:
+    """The messages of each run that a model made, in their order."""
+    recording = Recording.load(course_files.recordings() / "model" / "s03.yaml")
+    return {name: recording.messages(name) for name in recording.scenarios}
+
+
 def _rounds(messages: Messages) -> list[tuple[list[tuple[theme.Mark, str]], bool]]:
     """The calls of each round, as mark and word, and whether a reminder follows their results."""
     found = []
@@ -58,11 +69,17 @@ def _rounds(messages: Messages) -> list[tuple[list[tuple[theme.Mark, str]], bool
         texts = {
             one["tool_use_id"]: content_text(one["content"])
             for one in results
-            if "tool_use_id" in one
+            if one["type"] == "tool_result"
         }
-        calls = [one for one in blocks_of(said["content"]) if one["type"] == "tool_use"]
+        calls: dict[str, list[str]] = {}
+        for one in blocks_of(said["content"]):
+            if one["type"] == "tool_use":
+                mark, word = _call(one, texts.get(one["id"], ""))
+                calls.setdefault(mark.key, []).append(word)
         reminded = any("<reminder>" in one.get("text", "") for one in results)
-        found.append(([_call(one, texts.get(one["id"], "")) for one in calls], reminded))
+        found.append(
+            ([_together(theme.MARKS[key], words) for key, words in calls.items()], reminded)
+        )
     return found
 
 
@@ -74,6 +91,15 @@ def _call(call: Mapping[str, Any], result: str) -> tuple[theme.Mark, str]:
         path = PurePosixPath(str(call["input"].get("path")))
         return _FILE, "tests/" if path.parts[:1] == ("tests",) else path.stem.strip("_")
     return _OTHER, call["name"].removesuffix("_file")
+
+
+def _together(mark: theme.Mark, words: list[str]) -> tuple[theme.Mark, str]:
+    """One word for all calls of a kind in a round."""
+    if len(words) == 1:
+        return mark, words[0]
+    if mark is _LIST:
+        return mark, f"{len(words)}× {words[-1]}"
+    return mark, f"{len(words)} {'edits' if mark is _FILE else 'calls'}"
 
 
 def _words(one: tuple[list[tuple[theme.Mark, str]], bool]) -> str:
