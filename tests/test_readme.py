@@ -214,7 +214,7 @@ def test_the_games_are_in_the_lessons_that_their_page_and_the_start_page_name() 
     assert f"**Be the model** (lessons {named})" in page
     (row,) = (line for line in start.splitlines() if "**Be the model.**" in line)
     assert [int(number) for number in re.findall(r"\[(\d+)\]", row)] == modelled
-    calls = {"Fork a run": "lk.fork(", "Find the race": "RaceFinder("}
+    calls = {"Find the race": "RaceFinder("}
     for name, call in calls.items():
         (number,) = {int(path.stem[1:3]) for path in lessons() if call in path.read_text("utf-8")}
         assert re.search(rf"\*\*{name}\w*\*\* \(lesson {number}\)", page), name

@@ -21,12 +21,12 @@ class Picture(NamedTuple):
     finding: str
 
 
-#: Name of a view -> its picture. The race finder has no run until its buttons are pressed.
+#: Name of a view -> its picture. The race finder has no run until its buttons are
+#: pressed, and a fork is in no lesson.
 PICTURED = {
     "Messages": Picture("s01", "What every request sends", "carries the whole array again"),
     "Dispatch": Picture("s02", "how often each tool was called", r"calls to \d of \d tools"),
     "Todo": Picture("s03", "where a reminder followed", r"a reminder followed round \d"),
-    "Branches": Picture("s03", "where they differ", "then the replies differ"),
     "Contexts": Picture("s04", "of the parent and of each subagent", r"\d subagents read"),
     "Skills": Picture("s05", "when each part of a skill was loaded", "skills is loaded"),
     "Compaction": Picture("s06", "cleared results are marked", r"\d messages are cleared"),
