@@ -87,13 +87,12 @@ def agent_loop(agent: Agent, turns: int = 50) -> str:
         try:
             if reply.stop_reason != "max_tokens":  # half a command may do something else
                 run_calls(agent, calls, results)
-            more = call_hooks("after_tools", agent, calls)
-            texts = [{"type": "text", "text": text} for text in more]
+            texts = call_hooks("after_tools", agent, calls)
         finally:  # Ctrl-C, too, must leave a result for each call
             for call in calls:
                 results.setdefault(call["id"], result_of(call, UNFINISHED, is_error=True))
             answers = [results[call["id"]] for call in calls]
-            agent.messages += [said, {"role": "user", "content": answers + texts}]
+            agent.messages += [said, user_message(answers, texts)]
     return f"(stopped after {turns} turns)"
 
 
@@ -231,7 +230,6 @@ def edit_file(agent: Agent, path: str, old_text: str, new_text: str) -> str:
 
 # %% s03 todo
 HOOKS = {"start": {}, "before_model": {}, "refuse": {}, "after_tools": {}, "on_stop": {}}
-MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 
 
 def hook(point):
@@ -247,6 +245,11 @@ def hook(point):
 def call_hooks(point: str, agent: Agent, *more) -> list[str]:
     """Call the functions of a point, and return the texts that they give."""
     return [text for function in [*HOOKS[point].values()] if (text := function(agent, *more))]
+
+
+@hook("refuse")
+def permission(agent: Agent, call: dict) -> str | None:
+    return refusal(agent, call)
 
 
 def run_calls(agent: Agent, calls: list[dict], results: dict) -> None:
@@ -273,9 +276,42 @@ def run_calls(agent: Agent, calls: list[dict], results: dict) -> None:
             raise
 
 
-@hook("refuse")
-def permission(agent: Agent, call: dict) -> str | None:
-    return refusal(agent, call)
+def user_message(results: list[dict], texts: list[str]) -> dict:
+    """What the model gets after its calls: the results, and what hooks have to say."""
+    return {"role": "user", "content": results + [{"type": "text", "text": t} for t in texts]}
+
+
+MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
+
+
+def open_items(items: list[dict]) -> list[dict]:
+    return [item for item in items if item["status"] != "completed"]
+
+
+def render(items: list[dict]) -> str:
+    lines = [f"{MARKS[one['status']]} #{one['id']}: {one['text']}" for one in items]
+    done = len(items) - len(open_items(items))
+    return "\n".join([*lines, f"({done}/{len(items)} completed)"])
+
+
+def check_items(items: list[dict]) -> None:
+    """Refuse a list that is no plan."""
+    if len(items) > 20:
+        raise ValueError(f"{len(items)} items are too many; give at most 20")
+    if any(not item["text"].strip() or item["status"] not in MARKS for item in items):
+        raise ValueError(f"each item needs a text, and a status: {', '.join(MARKS)}")
+    if sum(item["status"] == "in_progress" for item in items) > 1:
+        raise ValueError("only one item may be in_progress")
+
+
+def updated(before: list[dict], items: list[dict]) -> list[dict]:
+    """The list after an update, in which no item that was open may be missing."""
+    check_items(items)
+    given = [item["id"] for item in items]
+    lost = [item["text"] for item in open_items(before) if item["id"] not in given]
+    if lost:
+        raise ValueError(f"still open, and missing in your list: {', '.join(lost)}")
+    return items
 
 
 @hook("start")
@@ -289,33 +325,8 @@ def todo(agent: Agent, items: list) -> str:
     An item is {"id": "1", "text": "…", "status": "pending", "in_progress" or "completed"};
     at most one is in_progress. Give every item each time."""
     items = json.loads(items) if isinstance(items, str) else items
-    check_items(agent.items, items)
-    agent.items = items
-    return render(items)
-
-
-def check_items(before: list[dict], items: list[dict]) -> None:
-    """Refuse a list that is no plan, or that has lost open items."""
-    if len(items) > 20:
-        raise ValueError(f"{len(items)} items are too many; give at most 20")
-    if any(not item["text"].strip() or item["status"] not in MARKS for item in items):
-        raise ValueError(f"each item needs a text, and a status: {', '.join(MARKS)}")
-    if sum(item["status"] == "in_progress" for item in items) > 1:
-        raise ValueError("only one item may be in_progress")
-    given = {item["id"] for item in items}
-    lost = [item["text"] for item in open_items(before) if item["id"] not in given]
-    if lost:
-        raise ValueError(f"still open, and missing in your list: {', '.join(lost)}")
-
-
-def open_items(items: list[dict]) -> list[dict]:
-    return [item for item in items if item["status"] != "completed"]
-
-
-def render(items: list[dict]) -> str:
-    lines = [f"{MARKS[one['status']]} #{one['id']}: {one['text']}" for one in items]
-    done = len(items) - len(open_items(items))
-    return "\n".join([*lines, f"({done}/{len(items)} completed)"])
+    agent.items = updated(agent.items, items)
+    return render(agent.items)
 
 
 @hook("after_tools")

@@ -63,16 +63,6 @@ def drift(seeds: Iterable[int], *, output: int = 1_500, window: int = 2_000) -> 
     return _both(seeds, world, prompts, having(_todo()))
 
 
-def drifted(
-    seed: int, listed: bool, *, output: int = 1_500, window: int = 2_000
-) -> list[dict[str, Any]]:
-    """The messages of one run of :func:`drift`."""
-    world, prompts, having = _drifting(output, window)
-    mechanisms = having(_todo()) if listed else lambda tools: [tools]
-    agent, _ = world.started(seed, prompts, mechanisms)
-    return agent.messages
-
-
 def _drifting(output: int = 1_500, window: int = 2_000) -> _Setting:
     world = _World(dict.fromkeys(FEATURE, ""), output, window)
     prompts = ["Build the feature:\n" + _bullets(FEATURE)]

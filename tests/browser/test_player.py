@@ -17,9 +17,7 @@ import lab
 import pytest
 from playwright.sync_api import Page, expect
 
-import learnkit as lk
 import learnkit.widget
-from learnkit.course.lessons.s03.detour import Detour
 from learnkit.events.log import EventLog
 from learnkit.views import Messages, View
 from learnkit.views.drawing import theme
@@ -440,21 +438,3 @@ def test_the_theme_is_read_from_the_page_and_closing_leaves_nothing_behind(page:
     page.evaluate("() => document.body.style.setProperty('--jp-layout-color0', '#fff')")
     page.wait_for_timeout(100)
     assert host.get_attribute("data-dark") is not None
-
-
-def test_a_detour_is_shown_whole_with_the_reply_after_it(page: Page) -> None:
-    look = lk.use("bash", command="true")
-    odd, back = lk.reply("A reading of -9999.", look), lk.use("write_file", path="a", content="")
-    lab_3 = lk.lesson("s03")
-    with lab_3.scenario("script", script=[odd, *[look] * 6, back, lk.say("Done.")]) as run:
-        run.agent([lk.CodingTools(run.workspace)]).run("Go.")
-    lab_3.remove()
-    view = Detour(run.events)
-    open_player(page, view.css)
-    for message in messages_of(view):
-        give(page, message)
-    count(page)
-    last = page.locator(f'[data-key="lead/{view.messages.stop}"]')
-    expect(last).to_contain_text("write_file")
-    high, whole = page.locator(".picture").evaluate("(one) => [one.clientHeight, one.scrollHeight]")
-    assert high == whole > 800, "no part of it has to be scrolled to inside the picture"

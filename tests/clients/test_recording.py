@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import learnkit as lk
 from learnkit.clients.recordings.recording import Recording, Turn
+from learnkit.clients.request_hash import Prefix
 from learnkit.clients.scripted import Failure, Reply
 from learnkit.runtime.secret_scan import SecretError
 from learnkit.runtime.stored_json import MAX_DEPTH
@@ -421,3 +422,40 @@ def test_what_an_editor_would_hide_or_change_is_written_with_escapes(
     recording = Recording({"note": text})
     recording.save(path)
     assert f'note: "{written}"\n' in path.read_text("utf-8")
+
+
+MODEL_RUN = """\
+meta: {source: model, date: 2026-11-24, prompt: Go., calls: a line of JSON each, note: our times}
+turns:
+- id: own/1/1
+  scenario: own/1
+  said: [{user: Go.}]
+  digest: DIGEST
+  reply: [{text: Done.}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "says"),
+    [
+        ("date: 2026-11-24, ", "", "but `meta` lacks date"),
+        ("prompt: Go., calls: a line of JSON each, ", "", "lacks prompt, calls"),
+        (", note: our times", "", "lacks note"),
+        ("  digest: DIGEST\n", "", "turn own/1/1: its digest"),
+        ("{user: Go.}", "{user: Go on.}", "stays as it came"),
+    ],
+)
+def test_a_models_own_run_without_its_marks_is_refused(
+    tmp_path: Path, was: str, now: str, says: str
+) -> None:
+    path = tmp_path / "own.yaml"
+    sent = {"messages": [{"role": "user", "content": "Go."}]}
+    text = MODEL_RUN.replace("DIGEST", Prefix.of(sent).hash)
+    path.write_text(text, "utf-8")
+    recording = Recording.load(path)
+    assert [one["role"] for one in recording.messages("own/1")] == ["user", "assistant"]
+    recording.save(path)
+    assert Recording.load(path) == recording
+    path.write_text(text.replace(was.replace("DIGEST", Prefix.of(sent).hash), now), "utf-8")
+    with pytest.raises(lk.UsageError, match=re.escape(says)):
+        Recording.load(path)

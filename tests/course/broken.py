@@ -156,7 +156,7 @@ def _in_the_core(*cells: NotebookNode) -> Breaker:
 
     def breaker(subject: Subject) -> None:
         book = subject.book.cells
-        at = next(n for n, one in enumerate(book) if "\n## Build" in f"\n{one.source}")
+        at = next((n for n, one in enumerate(book) if "\n## Build" in f"\n{one.source}"), 1)
         book[at + 1 : at + 1] = cells
 
     return breaker

@@ -1,8 +1,9 @@
-"""All explorables there are: one a lesson."""
+"""All explorables there are: at most one a lesson."""
 
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import product
 
 from project import lessons
@@ -16,8 +17,12 @@ def explorable(lesson: str) -> Explorable:
     return made
 
 
-#: The lessons' names; each has an explorable.
-NAMES = [path.name[:3] for path in lessons()]
+#: The names of the lessons that have an explorable.
+NAMES = [
+    name
+    for name in (path.name[:3] for path in lessons())
+    if find_spec(f"learnkit.course.lessons.{name}.explorable")
+]
 
 
 def all_places(shown: Explorable) -> list[dict[str, int]]:

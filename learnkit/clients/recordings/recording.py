@@ -36,6 +36,10 @@ _SHARED = ("system", "tools")
 #: Keys of a request whose value is in ``meta``, unless a turn has its own.
 DEFAULTS = ("model", "max_tokens")
 
+#: What ``meta`` says of runs that a model has made: when, of which prompt, how its text became
+#: calls, and what in the file is not the model's.
+MADE = ("date", "prompt", "calls", "note")
+
 
 @dataclass(slots=True)
 class Turn:
@@ -50,6 +54,7 @@ class Turn:
         instead: of an invited edit, id of the turn whose message is edited.
         match: the holes of the last message, and the pattern that a value must fit.
         leaves: the files that the edited run changes, and what is in them; None for anything.
+        digest: of a model's own run, the hash of the request that was sent.
         invited: whether it is asked only after an invited edit, or by another agent then.
         has_holes: whether it, or a turn before it, has a ``match``.
     """
@@ -65,6 +70,7 @@ class Turn:
     instead: str | None = None
     match: dict[str, str] = field(default_factory=dict)
     leaves: dict[str, str | None] | None = None
+    digest: str | None = None
     invited: bool = False
     has_holes: bool = False
 
@@ -145,7 +151,28 @@ class Recording:
             _invite(turns)
         except (TypeError, ValueError, re.error) as error:
             raise UsageError(f"{path}, {error}") from None
-        return cls(meta, shared, turns)
+        recording = cls(meta, shared, turns)
+        if meta.get("source") == "model":
+            recording._refuse_unmarked(path)
+        return recording
+
+    def _refuse_unmarked(self, path: Path) -> None:
+        """Refuse runs said to be a model's that lack their marks, or that were changed since."""
+        if missing := [key for key in MADE if not self.meta.get(key)]:
+            raise UsageError(f"{path} has `source: model`, but `meta` lacks {', '.join(missing)}")
+        prefixes = {id: one for name in self.scenarios for id, one in self.prefixes(name).items()}
+        for turn in self.turns:
+            if turn.id not in prefixes or turn.digest != prefixes[turn.id].hash:
+                what = "its digest is not that of its request: a model's run stays as it came"
+                raise UsageError(f"{path}, turn {turn.id}: {what}")
+
+    def messages(self, scenario: str) -> list[Body]:
+        """The messages of a scenario's one agent, with its last reply."""
+        last = [turn for turn in self.turns if turn.scenario == scenario][-1]
+        messages: list[Body] = followed(self.prefixes(scenario)[last.id], last.answer).body[
+            "messages"
+        ]
+        return messages
 
     def save(self, path: str | Path) -> None:
         """Write the recording; the file changes as a whole or not at all."""
@@ -313,7 +340,7 @@ def _long_message(message: Body) -> Body:
 #: What a turn may hold: a misspelt key must not vanish.
 _KEYS = frozenset(
     {"id", "scenario", "lane", "after", "params", "said", "edits", "instead", "match", "leaves"}
-    | {"reply", "error", "stop", "usage", "latency"}
+    | {"reply", "error", "stop", "usage", "latency", "digest"}
 )
 
 
@@ -357,6 +384,7 @@ def _read_turn(entry: dict[str, Any]) -> Turn:
         instead=None if instead is None else str(instead),
         match=entry.get("match") or {},
         leaves=entry.get("leaves"),
+        digest=entry.get("digest"),
     )
 
 
@@ -374,6 +402,8 @@ def _write_turn(turn: Turn) -> dict[str, Any]:
         entry["edits"] = {index: _short_message(one) for index, one in turn.edits.items()}
     if turn.leaves is not None:
         entry["leaves"] = turn.leaves
+    if turn.digest is not None:
+        entry["digest"] = turn.digest
     if isinstance(turn.answer, Failure):
         one = turn.answer
         entry["error"] = {"status": one.status, "type": one.type, "message": one.message}
