@@ -26,6 +26,8 @@ from learnkit.clients.recordings.holes import bind, fill, holes
 from learnkit.clients.recordings.recording import Recording, Turn
 from learnkit.clients.recordings.replay import Miss
 from learnkit.course import files as course_files
+from learnkit.course.agent_file.cells import AgentCells
+from learnkit.course.content.sources import MAGIC, agent_cells
 from learnkit.course.lessons.s11.shown import claim_of
 
 LESSONS = [path.stem for path in sorted(course_files.recordings().glob("s[0-9][0-9].yaml"))]
@@ -86,9 +88,9 @@ class Notebook:
         self.recording = RECORDINGS[lesson]
         self.text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
         code = [cell for cell in cells if cell.cell_type == "code" and is_played(cell)]
-        self.cells = [ast.parse(cell.source) for cell in code]
+        self.cells = [ast.parse(played(cell, cells)) for cell in code]
         self._fails = ["raises-exception" in cell.metadata.get("tags", ()) for cell in code]
-        self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.names: dict[str, Any] = {"__name__": "__main__", "own": AgentCells(lesson, None)}
         self._done = 0
         self.run_until(1)
         self.lab = self.names["lab"]
@@ -157,6 +159,17 @@ def is_played(cell: Any) -> bool:
     """Whether it is no part of an exercise, and not the end."""
     exercise = any(tag.startswith("exercise") for tag in cell.metadata.get("tags", ()))
     return not exercise and not re.search(r"check_\d|lab\.close", cell.source)
+
+
+def played(cell: Any, cells: list[Any]) -> str:
+    """The code of a cell; a part of ``agent.py`` gets the repairs that are folded below it."""
+    if not cell.source.startswith(MAGIC):
+        return str(cell.source)
+    below = cells[cells.index(cell) + 1 :]
+    end = next((n for n, one in enumerate(below) if one.source.startswith(MAGIC)), None)
+    return "".join(
+        f"own.run('', {text!r})\n" for text in agent_cells({"cells": [cell, *below[:end]]})
+    )
 
 
 class _Replaced(ast.NodeTransformer):

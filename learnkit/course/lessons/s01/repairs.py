@@ -38,7 +38,8 @@ class _Played:
             try:
                 return str(self._agent.run(self.lead, prompt, 5))
             except BadRequestError as error:
-                raise _Refused(error.message) from error
+                said: Any = error.body
+                raise _Refused(said["error"]["message"]) from error
 
     def _reply(self, request: Mapping[str, Any]) -> Any:
         self.asked.append([*request["messages"]])
@@ -65,7 +66,7 @@ class _Refused(Exception):
             return "it has a call whose result isn't in the next message"
         if "unexpected `tool_use_id`" in text:
             return "it has a result, and the reply with its call isn't right before it"
-        return text.partition("'message': ")[2] or text
+        return text
 
 
 @contextlib.contextmanager
@@ -88,7 +89,7 @@ def check_appends(agent: Any) -> str | None:
     try:
         played.run("What's in the folder?")
     except _Refused as error:
-        return f"The API refuses request {len(played.asked)} with error 400: {error}."
+        return f"The API refuses request {len(played.asked) + 1} with error 400: {error}."
     lengths = [len(one) for one in played.asked]
     if lengths[:2] == [1, 1]:
         return (
@@ -112,7 +113,7 @@ def check_appends(agent: Any) -> str | None:
 
 def check_answers(agent: Any) -> str | None:
     """Whether each call has a result after Ctrl-C, and after a reply that was cut off."""
-    return _interrupted(agent) or _cut_off(agent)
+    return check_appends(agent) or _interrupted(agent) or _cut_off(agent)
 
 
 def _interrupted(agent: Any) -> str | None:
