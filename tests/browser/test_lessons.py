@@ -41,7 +41,12 @@ def test_the_view_grows_while_the_cell_runs(course: str, page: Page) -> None:
     notebook.command("notebook:run-cell")
     opened = cell(page, "import learnkit as lk")
     expect(opened).to_contain_text("replay", timeout=60_000)  # the first import of the SDK
-    for text in ("class Agent", "def bash(command: str) -> str:\n    print", "import agent"):
+    for text in (
+        "class Agent",
+        "def bash(command: str) -> str:\n    print",
+        "def run(agent",
+        "import agent",
+    ):
         cell(page, text)
         notebook.command("notebook:run-cell")
     growing = cell(page, "lk.views.Messages(run.events).live()")
