@@ -37,7 +37,7 @@ def check_stuck(stuck: Any) -> Verdict:
     """Check that three replies in a row with the same calls are noticed, and nothing else."""
     ls, pwd = {"input": {"command": "ls"}}, {"input": {"command": "pwd"}}
     other = {"name": "read", **ls}
-    cases = (
+    cases: tuple[tuple[bool, list[list[Any]], str], ...] = (
         (True, [[ls], [ls], [ls]], "Three replies call `ls`"),
         (False, [[ls], [ls]], "Only two replies call `ls`"),
         (True, [["Hm.", pwd], ["Again.", ls], [ls], ["So?", ls]], "The last three call `ls`"),
