@@ -99,8 +99,8 @@ def test_the_contents_show_what_a_lab_has_noted(tmp_path: Path) -> None:
     html = lk.contents(folder=COURSE).html
     assert lk.contents(folder=tmp_path).html == html, "also outside of a working copy"
     assert "1 of 2" in html
-    assert "✓○○ 1 of 3" in html
-    assert "1 of 4 right" in html
+    assert "✓○ 1 of 2" in html
+    assert "1 of 3 right" in html
     assert "▶ begun" in html
     assert "▶ begun" not in lk.contents(forget=True, folder=COURSE).html
 
