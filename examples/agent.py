@@ -30,6 +30,7 @@ import yaml
 client = anthropic.Anthropic()
 MODEL = os.getenv("ANTHROPIC_MODEL") or os.getenv("LEARNKIT_MODEL") or "(set ANTHROPIC_MODEL)"
 SYSTEM = "You are a coding agent in the project's folder. Use your tools. Act; don't explain."
+UNFINISHED = "Not finished: your reply was cut off, or the user interrupted it."
 ROOT = Path.cwd()  # the project's folder
 
 
@@ -42,9 +43,6 @@ class Agent:
         call_hooks("start", self)
         self.tools = {name: tool for name, tool in TOOLS.items() if self.groups & tool.groups}
         self.specs = [spec_of(tool) for tool in self.tools.values()]
-
-
-UNFINISHED = "Not finished: your reply was cut off, or the user interrupted it."
 
 
 def result_of(call: dict, text: str, is_error: bool = False) -> dict:

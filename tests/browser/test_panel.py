@@ -69,7 +69,7 @@ class Edited:
 def edited(course: str, page: Page) -> Edited:
     made = Edited(page, course, "s01_agent_loop.ipynb", HELLO, BYE)
     made.run(made.setup)
-    for text in ("class Agent", "subprocess.run(", "def run(agent", "append(said)", "import agent"):
+    for text in ("class Agent", "subprocess.Popen(", "def run(agent", "append(said)", "import agent"):
         made.run(page.evaluate(EDIT, [text, text]))
     made.run()
     expect(made.panel).to_be_visible(timeout=20_000)

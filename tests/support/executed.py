@@ -114,7 +114,9 @@ class LessonFile(IPyNbFile):  # type: ignore[misc]
             yield one
             if one.cell_num in again:
                 yield Again.of(one, f"{one.name} again")
-        for number in reversed(again):
+        # What runs above a part of agent.py would call what that part defines.
+        parts = [one.cell_num for one in cells if one.cell.source.startswith("%%agent")]
+        for number in reversed([n for n in again if n > max(parts, default=-1)]):
             yield Again.of(cells[number], f"Cell {number} after later ones")
         yield last
         if LESSON.fullmatch(self.path.name):
