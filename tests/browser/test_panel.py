@@ -69,7 +69,8 @@ class Edited:
 def edited(course: str, page: Page) -> Edited:
     made = Edited(page, course, "s01_agent_loop.ipynb", HELLO, BYE)
     made.run(made.setup)
-    for text in ("class Agent", "subprocess.Popen(", "def run(agent", "append(said)", "import agent"):
+    parts = "class Agent", "subprocess.Popen(", "def run(agent", "append(said)", "import agent"
+    for text in parts:
         made.run(page.evaluate(EDIT, [text, text]))
     made.run()
     expect(made.panel).to_be_visible(timeout=20_000)
@@ -142,7 +143,7 @@ def test_the_replies_come_as_a_cell_that_runs(edited: Edited) -> None:
     assert page.evaluate(SOURCE, below) == text.input_value()
     edited.run(below)
     shown = page.locator(".jp-CodeCell.jp-mod-active")
-    expect(shown.locator(".learnkit-player")).to_contain_text("Hello World", timeout=20_000)
+    expect(shown).to_contain_text("I created hello.py", timeout=20_000)
     assert BYE in page.evaluate(SOURCE, edited.at), "the learner's cell is as it was"
 
 
