@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 from project import ROOT
 
 #: What the first view of a run says at its last step.
-LAST = "Each request carries the whole array again: 2 requests"
+LAST = "Each request carries the whole array again: 3 requests"
 
 
 def cell(page: Page, text: str) -> Locator:
@@ -41,15 +41,23 @@ def test_the_view_grows_while_the_cell_runs(course: str, page: Page) -> None:
     notebook.command("notebook:run-cell")
     opened = cell(page, "import learnkit as lk")
     expect(opened).to_contain_text("replay", timeout=60_000)  # the first import of the SDK
-    growing = cell(page, "def solve(name, task)")
+    for text in (
+        "class Agent",
+        "def bash(command: str) -> str:\n    print",
+        "def run(agent",
+        "import agent",
+    ):
+        cell(page, text)
+        notebook.command("notebook:run-cell")
+    growing = cell(page, "lk.views.Messages(run.events).live()")
     notebook.command("notebook:run-cell")
     for _ in range(400):
         seen.add(growing.locator(".msg").count())
-        if 5 in seen:
+        if 7 in seen:
             break
         page.wait_for_timeout(10)
-    assert 5 in seen
-    assert len(seen - {0, 5}) >= 1, "the view appeared only when the run was over"
+    assert 7 in seen
+    assert len(seen - {0, 7}) >= 1, "the view appeared only when the run was over"
 
 
 def test_an_untrusted_notebook_shows_the_static_form(
@@ -61,7 +69,7 @@ def test_an_untrusted_notebook_shows_the_static_form(
         "() => jupyterapp.shell.currentWidget.content.widgets"
         ".every((cell) => cell.model.type !== 'code' || !cell.model.trusted)"
     )
-    shown = cell(page, "def solve(name, task)")
+    shown = cell(page, "lk.views.Messages(run.events).live()")
     expect(shown).to_contain_text(LAST)
     picture = shown.locator("img")
     expect(picture).to_have_attribute("alt", re.compile("message array"))

@@ -40,7 +40,7 @@ from learnkit.course.jupyter.edited_cells import RAN
 from learnkit.course.lab import Lab, recordings
 from learnkit.course.lessons.s01.explorable import explorable
 from learnkit.course.progress import Progress
-from learnkit.course.scenario import Workspaces, messages_view
+from learnkit.course.scenario import Run, Workspaces, messages_view
 from learnkit.errors import UsageError
 from learnkit.runtime import notebook
 from learnkit.runtime.notebook import PACE
@@ -62,14 +62,24 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
 
 
 #: What lesson 1 sends with these scenarios.
-SYSTEM = "You are a coding agent in the project's folder. Use bash. Act; don't explain."
+SYSTEM = "You are a coding agent in the project's folder. Use your tools. Act; don't explain."
+HELLO = "Create hello.py that prints Hello World."
 
 
-def solve(lab: Lab, name: str, task: str) -> list[dict[str, Any]]:
-    with lab.scenario(name) as run:
-        agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)], system=SYSTEM)
-        agent.run(task)
-    return agent.messages
+def solver(run: Run, **options: Any) -> lk.Agent:
+    """An agent that sends what lesson 1's file sends."""
+
+    @lk.tool
+    def bash(command: str) -> str:
+        """Run a bash command in the project's folder and return its output."""
+        return run.shell.run(command, run.workspace).output
+
+    return run.agent([lk.Toolbox(bash)], system=SYSTEM, **options)
+
+
+def solve(lab: Lab, task: str) -> None:
+    with lab.scenario("hello") as run:
+        solver(run).run(task)
 
 
 def test_a_scenario_starts_afresh_each_time(lab: Lab) -> None:
@@ -79,8 +89,8 @@ def test_a_scenario_starts_afresh_each_time(lab: Lab) -> None:
             assert run.clock.time() == 0
             assert len(run.events) == 0
             assert not (run.workspace / "hello.py").exists()
-            agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)], system=SYSTEM)
-            agent.run("Create hello.py that prints Hello World.")
+            agent = solver(run)
+            agent.run(HELLO)
             assert (run.workspace / "hello.py").exists()
             seen.append((agent.messages, str(run.events), str(run.meter())))
         assert not run.workspace.exists()
@@ -116,10 +126,10 @@ def test_an_error_in_a_scenario_cleans_up_and_comes_through(lab: Lab) -> None:
 
 
 def test_a_changed_prompt_misses(lab: Lab) -> None:
-    with pytest.raises(Miss, match="Which git branch are we on"):
-        solve(lab, "branch", "Which branch?")
+    with pytest.raises(Miss, match="prints Hello World"):
+        solve(lab, "Which branch?")
     lab.static = False
-    with pytest.raises(Miss), lab.scenario("branch") as run, contextlib.suppress(Miss):
+    with pytest.raises(Miss), lab.scenario("hello") as run, contextlib.suppress(Miss):
         run.agent(system=SYSTEM).run("Which branch?")  # also if the cell swallows it
 
 
@@ -131,7 +141,7 @@ def test_a_miss_offers_its_panel_and_a_script_only_in_an_open_notebook(
     monkeypatch.setattr(RAN, "text", "the cell")
     monkeypatch.setattr(offer, "answer_with", lambda replies, cell: f"{cell} got {replies}")
     with pytest.raises(Miss) as caught:
-        solve(lab, "branch", "Which branch?")
+        solve(lab, "Which branch?")
     panel: Any = caught.value.offer
     capsys.readouterr()
     if static:
@@ -140,13 +150,13 @@ def test_a_miss_offers_its_panel_and_a_script_only_in_an_open_notebook(
             lab.script(["Done."])
     else:
         assert panel.func is offer.offer
-        assert panel.args == (caught.value, recordings() / "s01.yaml", ["branch/1", "branch/2"])
+        assert panel.args == (caught.value, recordings() / "s01.yaml", ["hello/1", "hello/2"])
         lab.script(["Done."])
         assert capsys.readouterr().out == "the cell got ['Done.']\n"
 
 
 def test_after_run_all_a_cell_can_still_be_changed_and_run(lab: Lab) -> None:
-    solve(lab, "branch", "Which git branch are we on?")
+    solve(lab, HELLO)
     lab.close()
     with lab.scenario("x", script=["y"]) as run:
         own = lk.EventLog()
@@ -166,9 +176,9 @@ def test_after_run_all_a_cell_can_still_be_changed_and_run(lab: Lab) -> None:
         (lambda lab: lab.predict("p9"), "no prediction 'p9'; there are: p1, p2"),
         (lambda lab: lab.predict("p1", answer="z"), "no option 'z'; there are: a, b, c"),
         (lambda lab: lab.reveal("p9"), "no prediction 'p9'; there are: p1, p2"),
-        (lambda lab: lab.quiz(q5="a"), "no question 'q5'; there are: q1, q2, q3, q4"),
+        (lambda lab: lab.quiz(q5="a"), "no question 'q5'; there are: q1, q2, q3"),
         (lambda lab: lab.quiz(q1="z"), "no option of q1 'z'; there are: a, b, c"),
-        (lambda lab: lab.exercise(4), "no exercise '4'; there are: 1, 2, 3"),
+        (lambda lab: lab.exercise(4), "no exercise '4'; there are: 1, 2"),
         (lambda lab: lk.lesson("s04").be_the_model(), "no game of its own"),
         (lambda lab: lk.lesson("s99"), "no lesson 's99'; there are: s01"),
         (lambda lab: lk.lesson("s01", mode="dream"), "not 'dream'"),
@@ -189,9 +199,9 @@ def test_the_static_form_remembers_nothing_and_the_open_notebook_everything(lab:
     lab.predict("p1", answer="a")
     assert not any(Progress().of("s01").values())
     lab.static = False
-    assert lab.quiz(**right).text.startswith("quiz: 4 of 4 right (q1 ✓ ")
+    assert lab.quiz(**right).text.startswith("quiz: 3 of 3 right (q1 ✓ ")
     lab.predict("p1", answer="b")
-    assert lab.reveal("p1").text.startswith("You said b; it is c")  # the last answer counts
+    assert lab.reveal("p1").text.startswith("You said b; it is RIGHT")  # the last answer counts
     noted = Progress().of("s01")
     assert (noted["quiz"], noted["predictions"]) == (right, {"p1": "b"})
 
@@ -310,16 +320,13 @@ def test_what_is_recorded_is_replayed_and_kept(
 
 def test_a_turn_is_used_when_any_run_of_its_scenario_has_asked_for_it(lab: Lab) -> None:
     def used(runs: int) -> set[str]:
-        with lab.scenario("branch") as run:
-            agent = run.agent(
-                [lk.Toolbox(lk.CodingTools(run.workspace).bash)], system=SYSTEM, max_turns=runs
-            )
-            agent.run("Which git branch are we on?")
-        return {"branch/1", "branch/2"} - set(lab.unused())
+        with lab.scenario("hello") as run:
+            solver(run, max_turns=runs).run(HELLO)
+        return {"hello/1", "hello/2"} - set(lab.unused())
 
-    assert used(1) == {"branch/1"}
-    assert used(2) == {"branch/1", "branch/2"}
-    assert used(1) == {"branch/1", "branch/2"}
+    assert used(1) == {"hello/1"}
+    assert used(2) == {"hello/1", "hello/2"}
+    assert used(1) == {"hello/1", "hello/2"}
 
 
 def test_a_game_of_ones_own_has_the_lessons_tools_or_a_coders(lab: Lab) -> None:
@@ -383,7 +390,7 @@ def test_only_what_a_user_watches_is_paced(
         paces.append(run.clock.pace)  # type: ignore[attr-defined]
     with lab.scenario("mine", script=[]) as run:
         paces.append(run.clock.pace)  # type: ignore[attr-defined]
-    with answering(Given({})), lab.scenario("branch") as run:
+    with answering(Given({})), lab.scenario("hello") as run:
         paces.append(run.clock.pace)  # type: ignore[attr-defined]
     assert paces == [pace, 0.0, 0.0]
 
@@ -499,10 +506,10 @@ def test_in_an_open_notebook_the_questions_are_buttons_that_note_their_answer(
 
 
 def test_an_exercise_that_is_passed_is_noted_in_an_open_notebook(lab: Lab) -> None:
-    for static, noted in ((True, {}), (False, {"2": "yes"})):
+    for static, noted in ((True, {}), (False, {"1": "yes"})):
         lab.static = static
-        check, _ = lab.exercise(2)
-        exercise = load("s01").exercises[1]
+        check, _ = lab.exercise(1)
+        exercise = load("s01").exercises[0]
         names: dict[str, Any] = {}
         exec(exercise.stub, names)
         check(names[exercise.name])

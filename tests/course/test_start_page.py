@@ -102,9 +102,9 @@ def test_the_contents_show_what_a_lab_has_noted(tmp_path: Path) -> None:
     assert cells(html, 1) == [
         "▶ 1 · The agent loop",
         "the loop, and one tool: bash",
-        "40\u00a0min",
-        "✓○○",
-        "1 of 4",
+        "45\u00a0min",
+        "✓○",
+        "1 of 3",
         "–",
     ]
     assert "▶" not in lk.contents(forget=True, folder=COURSE).html
@@ -116,7 +116,7 @@ def test_the_contents_show_the_learners_own_file_by_lesson(tmp_path: Path) -> No
     path.write_text(path.read_text("utf-8").replace("# %% s03", "# mine\n\n\n# %% s03"), "utf-8")
     html = lk.contents(folder=tmp_path).html
     parts = split(path.read_text("utf-8"))
-    lines = [len(parts[name].strip().splitlines()) for name in ("s02 tools", "s03 hooks")]
+    lines = [len(parts[name].strip().splitlines()) for name in ("s02 tools", "s03 todo")]
     assert cells(html, 2)[-1] == f"{lines[0]} lines"
     assert cells(html, 3)[-1] == f"{lines[1]} lines, refuse, start, after_tools"
     assert cells(html, 4)[-1] == "–"

@@ -114,7 +114,9 @@ class LessonFile(IPyNbFile):  # type: ignore[misc]
             yield one
             if one.cell_num in again:
                 yield Again.of(one, f"{one.name} again")
-        for number in reversed([number for number in again if number not in changed(self.nb)]):
+        # What runs above a part of agent.py would call what that part defines.
+        parts = [one.cell_num for one in cells if one.cell.source.startswith("%%agent")]
+        for number in reversed([n for n in again if n > max(parts, default=-1)]):
             yield Again.of(cells[number], f"Cell {number} after later ones")
         yield last
         if LESSON.fullmatch(self.path.name):
@@ -216,19 +218,8 @@ class LessonRule(pytest.Item):
 
 
 def scenarios(book: Any) -> list[int]:
-    """The code cells, counted from 0, that run a scenario."""
-    return _calling(book, r"\blab\.scenario\(")
-
-
-def changed(book: Any) -> list[int]:
-    """The code cells that run ``agent.py``, before a later one changes it."""
-    sources = [cell.source for cell in book.cells if cell.cell_type == "code"]
-    parts = [number for number, source in enumerate(sources) if source.startswith("%%agent")]
-    return [number for number in _calling(book, r"\.serves\(") if number < max(parts, default=0)]
-
-
-def _calling(book: Any, runs: str) -> list[int]:
-    """The code cells that do something, by themselves or through a function."""
+    """The code cells, counted from 0, that run a scenario, by themselves or through a function."""
+    runs = r"\blab\.scenario\("
     sources = [cell.source for cell in book.cells if cell.cell_type == "code"]
     functions = {
         node.name

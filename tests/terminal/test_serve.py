@@ -22,33 +22,13 @@ from learnkit.clients.recordings.recording import Recording
 from learnkit.clients.server import MessagesServer
 from learnkit.core.catalog import DEFAULT_MODEL
 from learnkit.course import files as course_files
+from learnkit.course.agent_file.source import Source
 from learnkit.errors import UsageError
 from learnkit.terminal.person import new_lines, part_of
 from learnkit.terminal.serve import Model, variables
 
-#: A program that knows nothing of learnkit: the loop of lesson 1, with its tool.
-PLAIN = """
-import os, subprocess, sys
-import anthropic
-
-client, messages = anthropic.Anthropic(), [{"role": "user", "content": sys.argv[1]}]
-schema = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
-about = "Run a bash command in the project's folder and return its output."
-tools = [{"name": "bash", "description": about, "input_schema": schema}]
-while True:
-    asked = {"model": os.environ["ANTHROPIC_MODEL"], "max_tokens": 16000, "tools": tools}
-    reply = client.messages.create(**asked, messages=messages)
-    messages.append({"role": "assistant", "content": reply.content})
-    results = [
-        {"type": "tool_result", "tool_use_id": block.id, "content": subprocess.run(
-            block.input["command"], shell=True, capture_output=True, text=True).stdout.strip()}
-        for block in reply.content if block.type == "tool_use"
-    ]
-    if not results:
-        print(reply.content[-1].text)
-        sys.exit(3)
-    messages.append({"role": "user", "content": results})
-"""
+#: Lesson 1's file, with an exit code of its own.
+PLAIN = str(Source.reference("s01")).replace("    main()\n", "    main()\n    sys.exit(3)\n")
 
 
 def learnkit(folder: Path, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
@@ -70,7 +50,7 @@ def learnkit(folder: Path, *words: str, typed: str = "") -> subprocess.Completed
 def test_a_recording_plays_for_a_plain_program_in_a_folder_that_is_kept(tmp_path: Path) -> None:
     prompt = "If it is above 30 °C in Beijing, mail me."
     ended = learnkit(tmp_path, "serve", "s01", "--", "python", "agent.py", prompt)
-    assert ended.stdout.startswith("It's 31.4 °C in Beijing"), ended.stderr
+    assert "It's 31.4 °C in Beijing" in ended.stdout, ended.stderr
     assert ended.returncode == 3  # the program's own
     assert f"prompt: {prompt}" in ended.stderr
     folder = ended.stderr.partition("The command works in ")[2].partition(",")[0]
@@ -113,7 +93,7 @@ def test_a_person_is_the_model_and_a_script_is(tmp_path: Path) -> None:
     ended = learnkit(
         tmp_path, "serve", "--me", *command, typed="bash\nbash ls *.txt\n\nI see it\n\n"
     )
-    assert ended.stdout == "I see it\n", ended.stderr
+    assert ended.stdout == "$ ls *.txt\nI see it\n", ended.stderr
     assert 'type bash {"command": "…"}' in ended.stderr
     assert "result: mine.txt" in ended.stderr
     (tmp_path / "model.py").write_text("script = lambda request: str(len(request['messages']))\n")

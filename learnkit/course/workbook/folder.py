@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -59,11 +60,14 @@ def environment(work: Path) -> dict[str, str]:
     JupyterLab gets our defaults for its settings, so it doesn't ask about news on top of a lesson;
     the learner's own settings stay as they are, and come first. Each kernel explains errors from
     its start, unless the learner has a start-up file, and notes progress in the learner's folder.
+    A terminal finds the command `learnkit`, also if no virtual environment was activated.
     """
     ours = Path(course_files.__file__).parent / "jupyter"
     paths = [os.environ.get("JUPYTER_CONFIG_PATH", ""), str(ours / "config")]
     first = {"PYTHONSTARTUP": str(ours / "startup.py")}
     settings = {"JUPYTER_CONFIG_PATH": os.pathsep.join(filter(None, paths))}
+    programs = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
+    settings["PATH"] = os.pathsep.join(programs)
     return {**first, **os.environ, **settings, progress.SETTING: str(work)}
 
 

@@ -5,12 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-#: The lines of ``Agent.step`` that are the same loop, by a part of each.
-IN_STEP = (
-    *("def step", "= ask(self)", "if content:", "_append(", "calls_in(", "Batch(", "batch.run()"),
-    *("batch.answer()", "return None", "_end(reason if"),
-)
-
 
 def agent_loop(
     client: Any,
