@@ -200,10 +200,10 @@ def test_the_static_form_remembers_nothing_and_the_open_notebook_everything(lab:
     assert not any(Progress().of("s01").values())
     lab.static = False
     assert lab.quiz(**right).text.startswith("quiz: 3 of 3 right (q1 ✓ ")
-    lab.predict("p1", answer="b")
-    assert lab.reveal("p1").text.startswith("You said b; it is RIGHT")  # the last answer counts
+    lab.predict("p1", answer="c")
+    assert lab.reveal("p1").text.startswith("You said c; it is b")  # the last answer counts
     noted = Progress().of("s01")
-    assert (noted["quiz"], noted["predictions"]) == (right, {"p1": "b"})
+    assert (noted["quiz"], noted["predictions"]) == (right, {"p1": "c"})
 
 
 def test_a_script_plays_the_game_also_when_the_lab_is_closed(lab: Lab) -> None:
