@@ -360,8 +360,7 @@ def test_a_game_gets_what_the_lesson_says_and_each_run_of_it_a_folder_of_its_own
         **given,
         judge=lambda *run: judged.append(run) or [],
     )
-    after: Any = object()
-    asked: Any = lab.be_the_model(game, after=after)
+    asked: Any = lab.be_the_model(game)
     agents = [asked.agent(lk.scripted([]), lk.EventLog()) for _ in range(2)]
     folders = [agent.mechanisms[0].workspace.root for agent in agents]
     assert [agent.system.partition("\n")[0] for agent in agents] == ["Be brief."] * 2
@@ -373,7 +372,7 @@ def test_a_game_gets_what_the_lesson_says_and_each_run_of_it_a_folder_of_its_own
     over()
     assert not any(folder.exists() for folder in folders)
     assert (asked.prompt, asked.script) == ("Look.", ["Done."])
-    assert asked.options == {**given, "static": True, "after": after}
+    assert asked.options == {**given, "static": True}
     unjudged: Any = lab.be_the_model(Game("Look.", lambda folder: [], []))
     assert unjudged.options["judge"](unjudged.agent(lk.scripted([]), lk.EventLog())) == ()
     unjudged.options["over"]()
@@ -455,7 +454,7 @@ def test_the_meter_and_the_pictures_count_alike(tmp_path: Path, cache: dict[str,
     head = lk.estimate_tokens(agent.system) + lk.estimate_tokens(list(agent.specs))
     total = sum(head + lk.estimate_tokens(messages) for messages in sent)
     assert Meter.of(agent.events).input_tokens == total
-    assert f"2 requests, ≈ {total:,} tokens in all" in str(lk.views.Messages(agent.events))
+    assert f"2 requests. ≈ {total:,} tokens in all" in str(lk.views.Messages(agent.events))
     held = head + lk.estimate_tokens(agent.messages)
     assert f"lead ends with ≈{held:,} tokens" in str(lk.views.Contexts(agent.events))
     longest = head + lk.estimate_tokens(sent[1])

@@ -87,7 +87,7 @@ def test_the_contents_show_what_a_lab_has_noted(tmp_path: Path) -> None:
     assert "[data-jp-theme-light=false]" in live
     assert "<img" not in live
     for html in (shown.html, live):
-        assert cells(html, 1)[-3:] == ["○○○", "–", "–"]
+        assert cells(html, 1)[-3:] == ["○○", "–", "–"]
     lab = lk.lesson("s01")
     try:
         lab.predict("p1", answer="c")

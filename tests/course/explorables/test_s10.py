@@ -25,7 +25,7 @@ def test_the_tracker_closes_each_request_with_its_own_answer(
     tmp_path: Path, order: tuple[int, ...]
 ) -> None:
     tracker = Tracker(tmp_path / "requests.json", lambda: datetime(2026, 1, 1, tzinfo=UTC))
-    ids = [tracker.open("plan", plan.teammate, "lead", plan.does).id for plan in PLANS]
+    ids = [tracker.open("plan", plan.name, "lead", plan.does).id for plan in PLANS]
     for number in order:
         approved = PLANS[number].approved
         tracker.answer(ids[number], "lead", "approved" if approved else "rejected")
