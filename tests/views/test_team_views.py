@@ -133,7 +133,7 @@ LONG = "cairo.csv has -9999 °C in line 4. I'd treat that as missing and leave t
 def test_a_message_is_beside_its_arrow_whole_and_right_of_all_lifelines(
     number: int, width: float
 ) -> None:
-    names = [f"teammate{n}" for n in range(number)]
+    names = [f"mate{n}" for n in range(number)]
     log = lk.EventLog()
     log.append("run.started", lane="mate0", prompt="x")
     for n, (sender, to) in enumerate(itertools.pairwise([*names, "mate0"])):
