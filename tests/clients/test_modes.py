@@ -123,6 +123,7 @@ def test_a_copy_keeps_what_the_client_knows() -> None:
     client = lk.scripted([lk.say("hi")])
     other = client.with_options(max_retries=0)
     assert (other.clock, other.mode, other.model) == (client.clock, client.mode, client.model)
+    assert other.source is client.source
     assert other.messages.create(model=other.model, **ASK).content[0].text == "hi"
 
 
