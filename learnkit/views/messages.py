@@ -15,10 +15,10 @@ from learnkit.events.sentences import ended
 from learnkit.events.text import clean, count, listed, one_line, quoted
 from learnkit.views.drawing import blocks, display, static, theme
 from learnkit.views.drawing.array import Array, MessageCard, Request, grow
-from learnkit.views.drawing.base import View, css_beside
+from learnkit.views.drawing.base import Worded, css_beside
 from learnkit.views.drawing.display import Canvas, fitting
 from learnkit.views.drawing.text import esc, scale_of
-from learnkit.views.words import below, describe, title
+from learnkit.views.words import describe
 
 #: In the static picture, in pixels: length of a full bar, room for the number beside it, and where
 #: content starts and ends.
@@ -52,7 +52,7 @@ class State:
         return one_line(lane, 40) if self.arrays.keys() - {"lead"} else ""
 
 
-class Messages(View[State]):
+class Messages(Worded[State]):
     """The live message array of one agent, or of every agent in the log, side by side."""
 
     name = "message array"
@@ -66,14 +66,7 @@ class Messages(View[State]):
             return state
         return replace(state, arrays={**state.arrays, event.lane: grown})
 
-    def finding(self, state: State) -> str:
-        return title(self._said(state)[0])
-
-    def because(self, state: State) -> str:
-        return below(*self._said(state)[1:])
-
-    def _said(self, state: State) -> list[str]:
-        """The title, and what it leaves out."""
+    def says(self, state: State) -> list[str]:
         if not state.arrays:
             return ["The array is empty."]
         if len(state.arrays) == 1:

@@ -15,12 +15,11 @@ from learnkit.events.loop import ModelRequested
 from learnkit.events.text import clean, count, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
 from learnkit.views.drawing.text import scale_of
 from learnkit.views.shelf import Part, Shelf, Stack, grow
-from learnkit.views.words import below, title
 
 #: How many times as long as the longest stack everything may be, to be drawn in full.
 _WHOLE = 12
@@ -53,7 +52,7 @@ class State:
         return scale_of(round(1.6 * self.longest) if broken else max(everything, self.longest))
 
 
-class Skills(Diagram[State]):
+class Skills(Worded[State], Diagram[State]):
     """What the skills add to each request, as lengths."""
 
     name = "skill layers"
@@ -71,14 +70,7 @@ class Skills(Diagram[State]):
             said = f"Request {stack.last} has ≈{stack.tokens:,} tokens of skills."
         return said if len(state.shelves) == 1 else f"{one_line(event.lane, 40)}: {said}"
 
-    def finding(self, state: State) -> str:
-        return title(self._said(state)[0])
-
-    def because(self, state: State) -> str:
-        return below(*self._said(state)[1:])
-
-    def _said(self, state: State) -> list[str]:
-        """The title, and what it leaves out."""
+    def says(self, state: State) -> list[str]:
         if not state.shelves:
             return ["No skills were listed yet."]
         parts = []

@@ -28,11 +28,11 @@ from learnkit.views.board import (
     spells_after,
 )
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, fitting
 from learnkit.views.drawing.layout import Layout, layered
 from learnkit.views.drawing.time_axis import Axis, duration
-from learnkit.views.words import below, describe, title
+from learnkit.views.words import describe
 
 #: Height in pixels of a task with one line of its subject, and with two.
 TALL, TALLER = 42.0, 58.0
@@ -67,7 +67,7 @@ class State:
         return [one for one, end in ends if any(one.begin <= at <= end for at in self.opened)]
 
 
-class Tasks(Diagram[State]):
+class Tasks(Worded[State], Diagram[State]):
     """The board as a graph; with ``on_intent``, a click or Enter completes a task.
 
     Example: ``Tasks(log, on_intent=learnkit.mechanisms.tasks.clicks(board, log))``.
@@ -101,14 +101,7 @@ class Tasks(Diagram[State]):
             return f"#{tied[0].id} waits for {after} now."
         return describe(event)
 
-    def finding(self, state: State) -> str:
-        return title(self._said(state)[0])
-
-    def because(self, state: State) -> str:
-        return below(*self._said(state)[1:])
-
-    def _said(self, state: State) -> list[str]:
-        """The title, and what it leaves out."""
+    def says(self, state: State) -> list[str]:
         if not state.tasks:
             return ["The board is empty."]
         parts, more = [progress(state.tasks)], []

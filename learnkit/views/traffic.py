@@ -18,11 +18,10 @@ from learnkit.events.text import count, listed, one_line, quoted
 from learnkit.events.vocabulary import read
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, text_width, wrapped
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.people import People
-from learnkit.views.words import below, title
 
 #: Height of a row of text, of the room below a line, and of the box with an agent's name; the
 #: greatest distance of two lifelines; all in pixels.
@@ -98,7 +97,7 @@ class State:
         return sum(len(person.unread) for person in self.people.values())
 
 
-class Traffic(Diagram[State]):
+class Traffic(Worded[State], Diagram[State]):
     """The messages of a team over time."""
 
     name = "inbox traffic"
@@ -134,14 +133,7 @@ class Traffic(Diagram[State]):
                 people = people if people.keys() != state.people.keys() else state.people
         return State(people, lines, sent)
 
-    def finding(self, state: State) -> str:
-        return title(self._said(state)[0])
-
-    def because(self, state: State) -> str:
-        return below(*self._said(state)[1:])
-
-    def _said(self, state: State) -> list[str]:
-        """The title, and what it leaves out."""
+    def says(self, state: State) -> list[str]:
         waits = [f"{one_line(state.waits, 40)} waits for your reply."] if state.waits else []
         if not state.sent:
             return [*waits, "No message has been sent yet."]
