@@ -72,7 +72,7 @@ class TaskCard:
 Board = dict[int, TaskCard]
 
 
-def board_after(tasks: Board, event: Event) -> Board:
+def after(tasks: Board, event: Event) -> Board:
     """The board after one more event; the same object if the event is about something else."""
     match read(event):
         case BoardOpened(tasks=given):

@@ -21,9 +21,8 @@ from learnkit.events.loop import MessageAdded, MessagesRewritten, RunStarted
 from learnkit.events.text import arguments, blocks_of, content_text, count, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.words import below
 
 _THINKING = ("thinking", "redacted_thinking")
 #: The tags around a summary, which say nothing that the label of its row doesn't.
@@ -86,11 +85,6 @@ class State:
     head: int = 0
 
     @property
-    def total(self) -> int:
-        """Tokens of what the next request has."""
-        return self.head + _tokens(self.now)
-
-    @property
     def rows(self) -> list[tuple[str, Entry | None, Entry | None]]:
         """Each message with its key, as it was and as it is; None where it isn't there."""
         if not self.before:
@@ -110,7 +104,7 @@ class State:
         return [*rows[:end], *made, *rows[end:]]
 
 
-class Compaction(Diagram[State]):
+class Compaction(Worded[State], Diagram[State]):
     """The message array before and after, with what was cleared marked."""
 
     name = "compaction"
@@ -136,17 +130,14 @@ class Compaction(Diagram[State]):
         compacted = event.type == "messages.rewritten"
         return self.finding(state) if compacted else super().told(state, old, event)
 
-    def finding(self, state: State) -> str:
-        if not state.before:
-            return f"Nothing was compacted: {_messages(state.now)}, ≈{state.total:,} tokens."
-        old, new = (state.head + _tokens(half) for half in (state.before, state.after))
-        last = " in the last compaction" if state.times > 1 else ""
-        return f"≈{old:,} tokens become ≈{new:,}{last}."
-
-    def because(self, state: State) -> str:
+    def says(self, state: State) -> list[str]:
         fixed = f"{_FIXED.capitalize()} are ≈{state.head:,} tokens." if state.head else ""
+        old, new, now = (
+            state.head + _tokens(half) for half in (state.before, state.after, state.now)
+        )
         if not state.before:
-            return fixed
+            return [f"Nothing was compacted: {_messages(state.now)}, ≈{now:,} tokens.", fixed]
+        last = " in the last compaction" if state.times > 1 else ""
         fates = [one.fate for one in state.before if not one.part]
         said: list[str] = []
         for key, (_, _, *words) in FATES.items():
@@ -155,8 +146,8 @@ class Compaction(Diagram[State]):
                 said.append(f"{of} {words[number > 1]}")
         if any(one.fate == "carried" for one in state.after):
             said.append("the request is put back word for word")
-        all = f"{state.times} compactions remove ≈{state.saved:,} tokens."
-        return below(f"{listed(said)}.", fixed, all if state.times > 1 else "")
+        all = f"{state.times} compactions remove ≈{state.saved:,} tokens." if last else ""
+        return [f"≈{old:,} tokens become ≈{new:,}{last}.", f"{listed(said)}.", fixed, all]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -305,11 +296,9 @@ def _fates(
         while start < shorter and old[start].message == new[start].message:
             start += 1
         end = 0
-        while (
-            end < shorter - start
-            and not new[-1 - end].part
-            and _bare(old[-1 - end]) == _bare(new[-1 - end])
-        ):
+        for one, other in zip(old[start:][::-1], new[start:][::-1], strict=False):
+            if other.part or _bare(one) != _bare(other):
+                break
             end += 1
         made = [
             "carried" if one.part else "summary" if "<summary" in str(one.message) else "note"
@@ -317,10 +306,9 @@ def _fates(
         ]
         before = ["kept"] * start + ["summarised"] * (len(old) - start - end) + ["kept"] * end
         requests = [_asked(one) for one in new if one.part]
-        for place in range(len(old) - end - 1, start - 1, -1):  # the last one, if there are more
-            if requests and _asked(old[place]) == requests[0]:
-                before[place] = "carried"
-                break
+        asked = [place for place in range(start, len(old) - end) if _asked(old[place]) in requests]
+        for place in asked[-1:]:
+            before[place] = "carried"
         after = ["kept"] * start + made[start : len(new) - end] + ["kept"] * end
     return _labelled(old, before), _labelled(new, after)
 

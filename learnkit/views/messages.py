@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from learnkit.events.log import Event
-from learnkit.events.sentences import ended
-from learnkit.events.text import clean, count, listed, one_line, quoted
+from learnkit.events.text import clean, count, one_line
 from learnkit.views.drawing import blocks, display, static, theme
 from learnkit.views.drawing.array import Array, MessageCard, Request, grow
 from learnkit.views.drawing.base import Worded, css_beside
@@ -77,7 +76,10 @@ class Messages(Worded[State]):
         return [f"{len(sizes)} arrays, one for each agent.", f"{'; '.join(sizes)}."]
 
     def told(self, state: State, old: State, event: Event) -> str:
-        return f"{_before(state, event.lane)}{_told(state.arrays[event.lane], event)}"
+        array, before = state.arrays[event.lane], _before(state, event.lane)
+        if event.type == "model.requested" and array.requests:
+            return f"{before}{' '.join(_requested(array.requests[-1]))}"
+        return f"{before}{describe(event)}"
 
     def frame(self, state: State, width: float = display.WIDE) -> dict[str, str]:
         shown = {"ruler": ruler(state.scale, f'<span class="note">{state.legend}</span>')}
@@ -206,25 +208,6 @@ def ruler(scale: int, left: str) -> str:
         f'<div class="line" data-quiet><style>:host{{--lk-full:{scale}}}</style>'
         f'{left}<span class="tokens ruler">{scale:,} tokens<i></i><b></b></span></div>'
     )
-
-
-def _told(array: Array, event: Event) -> str:
-    """What just happened, with details that only the array has."""
-    if event.type == "model.requested" and array.requests:
-        return " ".join(_requested(array.requests[-1]))
-    if event.type != "message.added" or not array.cards:
-        return describe(event)
-    card = array.cards[-1]
-    lines = blocks.lines(card.message, card.injected)
-    if card.injected:
-        return ended(f"The harness injects message {card.index}: {quoted(lines[0].text)}.")
-    marks = [line.mark for line in lines]
-    if marks[0] in (theme.RESULT, theme.ERROR) and marks.count(marks[0]) == len(marks):
-        names = listed([array.calls.get(line.pair, ("a call", None))[0] for line in lines])
-        what = count(len(lines), "error") if marks[0] is theme.ERROR else ""
-        several = "the results of" if len(lines) > 1 else "the result of"
-        return f"Message {card.index} brings back {f'{what} from' if what else several} {names}."
-    return describe(event)
 
 
 def _draw(canvas: Canvas, array: Array, top: float, rows: int, scale: int) -> float:

@@ -78,11 +78,8 @@ class Skills(Worded[State], Diagram[State]):
             loaded, all = len(shelf.loaded), count(len(shelf.sizes), "skill")
             is_loaded = f"{loaded or 'none'} of {all} {'are' if loaded > 1 else 'is'} loaded"
             now, whole = shelf.now.tokens, shelf.everything
-            times = (
-                f" ({whole / now:.{int(whole / now < 10)}f} times as many)"
-                if now and whole / now >= 2
-                else ""
-            )
+            ratio = whole / now if now else 0.0
+            times = f" ({ratio:.{int(ratio < 10)}f} times as many)" if ratio >= 2 else ""
             said = f"≈{now:,} tokens of skills in a request; all upfront, ≈{whole:,}{times}."
             if len(state.shelves) == 1:
                 return [f"{is_loaded[:1].upper()}{is_loaded[1:]}.", said]
@@ -104,11 +101,8 @@ class Skills(Worded[State], Diagram[State]):
                 before = shelf.stacks[place - 1].parts if place else ()
                 y = _stack(canvas, shelf, stack, before, state.scale, y)
             y = _everything(canvas, shelf, state, y)
-            for number, problem in enumerate(shelf.problems[:most]):
-                canvas.text(
-                    f"problem {clean(lane)} {number}", 0, y + 14, f"✗ {problem}", "", "error"
-                )
-                y += 20
+            lines = [f"✗ {problem}" for problem in shelf.problems[:most]]
+            y = canvas.rows(f"problem {clean(lane)}", 0, y + 14, lines, "", "error", 20) - 14
         used = {part.mark for one in state.shelves.values() for s in one.stacks for part in s.parts}
         marks = [(key, words) for key, words in _LEGEND.items() if key in used]
         scale = ("", f"full width: ≈{state.scale:,} tokens (≈4 characters each)")

@@ -17,16 +17,8 @@ from learnkit.events.sentences import ended
 from learnkit.events.tasks import BoardOpened, TaskEvent, TaskRefused, TaskUpdated
 from learnkit.events.text import listed, one_line
 from learnkit.events.vocabulary import read
-from learnkit.views.board import (
-    TASK,
-    Board,
-    Spell,
-    TaskCard,
-    board_after,
-    draw_spell,
-    progress,
-    spells_after,
-)
+from learnkit.views import board
+from learnkit.views.board import TASK, Board, Spell, TaskCard, progress
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, fitting
@@ -77,7 +69,7 @@ class Tasks(Worded[State], Diagram[State]):
     start = State()
 
     def fold(self, state: State, event: Event) -> State:
-        tasks, opened, refused = board_after(state.tasks, event), state.opened, state.refused
+        tasks, opened, refused = board.after(state.tasks, event), state.opened, state.refused
         keeper = state.keeper or (event.lane if tasks else "")
         match read(event):
             case TaskRefused(problem=problem):
@@ -86,7 +78,7 @@ class Tasks(Worded[State], Diagram[State]):
                 refused = ""
             case BoardOpened() if state.tasks and event.lane == keeper:
                 opened = (*opened, event.time)
-        spells = spells_after(state.spells, state.tasks, tasks, event.time)
+        spells = board.spells_after(state.spells, state.tasks, tasks, event.time)
         return State(tasks, spells, keeper, opened, refused, max(event.time, state.now))
 
     def told(self, state: State, old: State, event: Event) -> str:
@@ -139,9 +131,8 @@ class Tasks(Worded[State], Diagram[State]):
         y += 20 * canvas.left_out("more", 2, y + 14, hidden, "more task")
         if state.refused:
             says = f"✗ The board refuses: {state.refused}"
-            for number, line in enumerate(textwrap.wrap(one_line(says, 300), int(width / 6.6))):
-                canvas.text(f"refused {number}", 2, y + 14, line, "", "failed", says=says)
-                y += 18
+            lines = textwrap.wrap(one_line(says, 300), int(width / 6.6))
+            y = canvas.rows("refused", 2, y + 14, lines, "", "failed", 18, says) - 14
         if state.opened or any(one.begin < (one.end or state.now) for one in state.spells):
             y = _strip(canvas, state, y + 8)
         canvas.height = y + 4
@@ -250,7 +241,7 @@ def _strip(canvas: Canvas, state: State, y: float) -> float:
     time.ruled(canvas, y + 20, low)
     for number, (one, place) in enumerate(zip(state.spells, places, strict=True)):
         if place[1] < low:
-            draw_spell(canvas, f"bar {number}", one, state.tasks, place)
+            board.draw_spell(canvas, f"bar {number}", one, state.tasks, place)
     ends = [*map(time.x, state.opened), time.left + time.room]
     for number, (x, end) in enumerate(pairwise(ends)):
         says = f"{duration(state.opened[number])}: a new run opens the board, as it was left"

@@ -23,15 +23,13 @@ from learnkit.events.loop import (
     ToolEnded,
     ToolStarted,
 )
-from learnkit.events.sentences import ended
 from learnkit.events.text import count, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import display, static, theme
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
 from learnkit.views.drawing.time_axis import Axis, duration
-from learnkit.views.words import below, title
 
 #: Height of a row, and of what stands in it, in pixels.
 _ROW, _BAR = 34, 24
@@ -204,7 +202,7 @@ class State:
         return Axis(max(run.now for run in self.runs))
 
 
-class Timeline(Diagram[State]):
+class Timeline(Worded[State], Diagram[State]):
     """Turns, tool calls and background jobs over time.
 
     Args:
@@ -244,41 +242,23 @@ class Timeline(Diagram[State]):
         run = _grown(state.run, event)
         return state if run is state.run else State((*state.runs[:-1], run))
 
-    def told(self, state: State, old: State, event: Event) -> str:
-        jobs = state.run.jobs
-        match read(event):
-            case JobStarted(id=id, command=command):
-                said = f"Job {jobs[id].number} starts in the background: {one_line(command, 80)}."
-            case JobEnded(id=id) if id in jobs:
-                took = duration((jobs[id].end or 0) - jobs[id].begin)
-                said = f"Job {jobs[id].number} ends after {took}: {one_line(jobs[id].label, 80)}."
-            case JobDelivered(ids=ids, by=by) if names := [
-                f"job {jobs[id].number}" for id in ids if id in jobs
-            ]:
-                how = ", which was waiting for it" if by == "stop" else ""
-                said = f"The next request delivers the result of {listed(names)} to the model{how}."
-            case _:
-                return super().told(state, old, event)
-        return ended(said)
-
-    def finding(self, state: State) -> str:
-        if len(state.runs) == 1:
-            return _alone(state.run)
-        first, run = state.runs[0], state.run
-        now = f"{run.name}{'' if run.done else ', so far'}: {duration(run.now)}"
-        return title(f"{first.name}: {duration(first.now)}, {now}.")
-
-    def because(self, state: State) -> str:
+    def says(self, state: State) -> list[str]:
         first, run = state.runs[0], state.run
         before = run.serial if run is first else first.now
-        less = run.done and run.now < before * 0.995
-        waits = f"The model waits {duration(run.waited)}"
+        share = 1 - run.now / before if run.done and before else 0.0
+        less = f"{share:.0%} less." if share > 0.005 else ""
+        far, waits = duration(run.now), f"The model waits {duration(run.waited)}"
         if run is first:
-            waits = f"{waits} for its jobs." if run.waited else ""
-        else:
-            waits = f"{waits} instead of {duration(first.waited)}." if run.done else ""
+            if not before:
+                return ["No work so far."]
+            takes = f"The work takes {far}{'' if run.done else ' so far'}"
+            once = f" instead of {duration(before)} one after the other."
+            once = once if before > run.now * 1.005 else ", as long as one thing after the other."
+            return [f"{takes}{once}", less, f"{waits} for its jobs." if run.waited else ""]
+        now = f"{run.name}{'' if run.done else ', so far'}: {far}"
         others = [f"{one.name}: {duration(one.now)}." for one in state.runs[1:-1]]
-        return below(f"{1 - run.now / before:.0%} less." if less else "", waits, *others)
+        waits = f"{waits} instead of {duration(first.waited)}." if run.done else ""
+        return [f"{first.name}: {duration(first.now)}, {now}.", less, waits, *others]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -340,16 +320,6 @@ def _rows(run: Run) -> Iterator[str]:
         if worker.spans or jobs:
             yield f"of {lane}"
             yield from jobs
-
-
-def _alone(run: Run) -> str:
-    """What one run shows."""
-    if not run.serial:
-        return "No work so far."
-    passed = duration(run.now) + ("" if run.done else " so far")
-    if run.serial <= run.now * 1.005:
-        return f"The work takes {passed}, as long as one thing after the other."
-    return f"The work takes {passed} instead of {duration(run.serial)} one after the other."
 
 
 def _job_facts(job: Job) -> list[object]:

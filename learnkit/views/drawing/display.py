@@ -199,10 +199,11 @@ class Canvas:
         style: str = "",
         mark: str = "",
         each: float = _LEADING,
+        says: str = "",
     ) -> float:
         """Write lines below each other, the first at y; return where one more would stand."""
         for number, line in enumerate(lines):
-            self.text(f"{key} {number}", x, y, line, style, mark)
+            self.text(f"{key} {number}", x, y, line, style, mark, says=says * (not number))
             y += each
         return y
 
