@@ -80,8 +80,7 @@ def after(tasks: Board, event: Event) -> Board:
         case TaskDeleted(task=task):
             return _marked(one for one in tasks.values() if one.id != task.id)
         case TaskEvent(task=task):
-            others = (one for one in tasks.values() if one.id != task.id)
-            return _marked([*others, _card(task)])
+            return _marked({**tasks, task.id: _card(task)}.values())
     return tasks
 
 

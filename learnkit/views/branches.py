@@ -210,4 +210,6 @@ def _draw(
     index = f"{card.index} {mark.glyph}"
     canvas.bar(f"{key} edge", x, y + 2, 3, 4 + 16 * len(lines), mark.key)
     canvas.text(f"{key} index", x + 10, y + 16, index, "m", mark.key, width=40, says=says)
-    return canvas.rows(f"{key} text", x + 52, y + 16, lines) + _ROW - 32
+    for number, line in enumerate(lines):
+        canvas.text(f"{key} text {number}", x + 52, y + 16 + 16 * number, line)
+    return y + _ROW + 16 * (len(lines) - 1)

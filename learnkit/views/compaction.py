@@ -64,6 +64,10 @@ class Entry:
     part: bool = False
 
 
+#: A key, a message as it was and as it is, None where it isn't there, and the one to show.
+Row = tuple[str, Entry | None, Entry | None, Entry]
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """The array now, and as it was just before and just after the last compaction.
@@ -85,22 +89,29 @@ class State:
     head: int = 0
 
     @property
-    def rows(self) -> list[tuple[str, Entry | None, Entry | None]]:
-        """Each message with its key, as it was and as it is; None where it isn't there."""
+    def rows(self) -> list[Row]:
+        """A row for what every request has, and one for each message."""
+        head = Entry(theme.SYSTEM.key, _FIXED, self.head, {}, "fixed")
+        fixed = [("fixed", head, head, head)] if self.head and (self.before or self.now) else []
+        return [*fixed, *self._messages]
+
+    @property
+    def _messages(self) -> list[Row]:
         if not self.before:
-            return [(f"{place}", one, one) for place, one in enumerate(self.now)]
+            return [(f"{place}", one, one, one) for place, one in enumerate(self.now)]
         old = [(f"{place}", one) for place, one in enumerate(self.before)]
         fates = {one.fate for one in (*self.before, *self.after)}
         if len(self.before) == len(self.after) and not fates & {"summarised", "summary", "note"}:
-            return [(key, was, one) for (key, was), one in zip(old, self.after, strict=True)]
+            return [(key, was, one, one) for (key, was), one in zip(old, self.after, strict=True)]
         stays = ("kept", "carried")
         gone = {one.fate for one in self.before}
         new = [one for one in self.after if one.fate not in stays or one.fate not in gone]
         stay = [one.fate == "kept" for one in self.before]
         # The new messages stand where the old ones end.
         end = len(stay) - stay[::-1].index(False) if False in stay else 0
-        rows = [(key, was, was if was.fate in stays else None) for key, was in old]
-        made = [(f"made {place}", None, one) for place, one in enumerate(new)]
+        rows: list[Row]
+        rows = [(key, was, was if was.fate in stays else None, was) for key, was in old]
+        made = [(f"made {place}", None, one, one) for place, one in enumerate(new)]
         return [*rows[:end], *made, *rows[end:]]
 
 
@@ -151,7 +162,7 @@ class Compaction(Worded[State], Diagram[State]):
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
-        all = _fixed(state) + state.rows
+        all = state.rows
         # On a narrow page the text takes the place of the label, whose mark and glyph stay.
         wide = width > 480
         y = _halves(canvas, state)
@@ -162,10 +173,7 @@ class Compaction(Worded[State], Diagram[State]):
             if isinstance(row, static.Gap):
                 y += _LINE * canvas.left_out("gap", 0, y + 14, row, "message")
                 continue
-            key, was, one = row
-            shown = one or was
-            if shown is None:
-                continue
+            key, was, one, shown = row
             mark, label = _mark(shown), _label(shown)
             old, new = was.tokens if was else 0, one.tokens if one else 0
             says = f"{label}: {_change_of(old, new)} tokens; {shown.text}"
@@ -193,15 +201,13 @@ class Compaction(Worded[State], Diagram[State]):
 
     def facts(self, state: State, rows: int) -> str:
         body: list[list[object]] = []
-        for row in static.cut(_fixed(state) + state.rows, rows):
+        for row in static.cut(state.rows, rows):
             if isinstance(row, static.Gap):
                 body.append(["…", f"{row} messages left out", "", ""])
                 continue
-            _, was, one = row
-            shown = one or was
-            if shown:
-                sizes = was.tokens if was else "", one.tokens if one else ""
-                body.append([_label(shown), one_line(shown.text, 60), *sizes])
+            _, was, one, shown = row
+            sizes = was.tokens if was else "", one.tokens if one else ""
+            body.append([_label(shown), one_line(shown.text, 60), *sizes])
         return static.table(["what", "text", "≈ tokens before", "after"], body)
 
 
@@ -209,7 +215,7 @@ def _halves(canvas: Canvas, state: State) -> float:
     """The whole array before and after on one scale, what is gone as an outline; its lower end."""
     if not state.before and not state.now:
         return 22.0
-    fixed = [one for _, _, one in _fixed(state) if one]
+    fixed = [one for key, *_, one in state.rows[:1] if key == "fixed"]
     halves = {"before": state.before, "after": state.after} if state.before else {"now": state.now}
     left, y = 52.0, 4.0
     scale = (canvas.width - left - _TOKENS) / max(
@@ -270,14 +276,6 @@ def _entries(message: dict[str, Any]) -> list[Entry]:
     request = replace(_entry(asked), part=True)
     rest = {**message, "content": [*blocks[:found], *blocks[found + 1 :]]}
     return [replace(_entry(rest), tokens=whole.tokens - request.tokens), request]
-
-
-def _fixed(state: State) -> list[tuple[str, Entry | None, Entry | None]]:
-    """The row of what each request has besides its messages, which no compaction changes."""
-    if not state.head or not (state.before or state.now):
-        return []
-    fixed = Entry(theme.SYSTEM.key, _FIXED, state.head, {}, "fixed")
-    return [("fixed", fixed, fixed)]
 
 
 def _call(block: dict[str, Any]) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from learnkit.core.token_count import estimate_tokens
@@ -88,6 +90,11 @@ class State:
         return [*([self.alone] if self.alone else []), *self.lanes.values()]
 
     @property
+    def children(self) -> list[Context]:
+        """The subagents."""
+        return [one for one in self.lanes.values() if one.parent]
+
+    @property
     def scale(self) -> int:
         """The tokens that the full width represents: a round number."""
         return scale_of(max((one.tokens for one in self.rows), default=0))
@@ -163,7 +170,7 @@ class Contexts(Worded[State], Diagram[State]):
             verb, far = ("ends with", "") if parent.ended else ("has", " so far")
             alone = alone or " in its context"
             first = f"{parent.lane} {verb} ≈{parent.tokens:,} tokens{far}{alone}."
-        children = [one for one in state.lanes.values() if one.parent]
+        children = state.children
         if not children:
             return [first]
         still = sum(not one.ended for one in children)
@@ -254,13 +261,8 @@ def _holding(one: Context, parts: Sequence[tuple[str, int]]) -> Context:
 
 def _joined(parts: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
     """The parts with neighbours of the same kind merged."""
-    joined: list[tuple[str, int]] = []
-    for key, tokens in parts:
-        if joined and joined[-1][0] == key:
-            joined[-1] = key, joined[-1][1] + tokens
-        else:
-            joined.append((key, tokens))
-    return tuple(joined)
+    kinds = groupby(parts, key=itemgetter(0))
+    return tuple((key, sum(tokens for _, tokens in its)) for key, its in kinds)
 
 
 def _drawable(one: Context) -> list[tuple[str, int]]:

@@ -213,9 +213,8 @@ class _Sheet:
         says = f"{row.label}: {', '.join(f'{what} {n}' for what, n in counts.items())}"
         style = "mlb" if now else "ml" if row.counts[0] else "mlq"
         mark = "call" if now and not self.refused else ""
-        self.canvas.box(
-            f"box {number}", x, y, wide, 24, mark, (), "" if row.known else "d", says=says
-        )
+        dash = "" if row.known else "d"
+        self.canvas.box(f"box {number}", x, y, wide, 24, mark, (), dash, says=says)
         end = x + wide - 8
         for kind in ("refused", "errors", "ok", "running"):
             if counts[kind]:
@@ -261,11 +260,8 @@ class _Sheet:
         if self.beside:
             begin, x = self.call[0] + self.call[1], self.tools[0]
             turn = (self.gate + x) / 2
-            path = (
-                f"H{self.gate - begin - 3:.1f}"
-                if self.refused
-                else (f"H{turn - begin:.1f}V{at - y:.1f}H{x - begin - 2:.1f}")
-            )
+            path = f"H{turn - begin:.1f}V{at - y:.1f}H{x - begin - 2:.1f}"
+            path = f"H{self.gate - begin - 3:.1f}" if self.refused else path
         else:
             begin, y, x = 14.0, low, self.tools[0]
             path = f"V{14:.1f}" if self.refused else f"V{at - y:.1f}H{x - begin - 2:.1f}"

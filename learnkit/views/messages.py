@@ -79,6 +79,8 @@ class Messages(Worded[State]):
         array, before = state.arrays[event.lane], _before(state, event.lane)
         if event.type == "model.requested" and array.requests:
             return f"{before}{' '.join(_requested(array.requests[-1]))}"
+        if event.type == "message.added" and array.cards[-1].injected:
+            return f"{before}The harness injects it. {describe(event)}"
         return f"{before}{describe(event)}"
 
     def frame(self, state: State, width: float = display.WIDE) -> dict[str, str]:
@@ -158,29 +160,25 @@ def _found(array: Array) -> list[str]:
         for line in blocks.lines(card.message, card.injected)
         if line.mark in (theme.RESULT, theme.ERROR)
     ]
-    answered = {line.pair for line in results} & array.calls.keys()
-    waiting = len(array.calls) - len(answered)
+    answered = len({line.pair for line in results} & array.calls.keys())
+    calls, waiting = count(len(array.calls), "call"), len(array.calls) - answered
     bad = sum(line.mark is theme.ERROR for line in results)
     unmarked = sum(line.failed for line in results) - bad
-    parts = [count(len(array.calls), "call")] if array.calls else []
-    if answered and len(array.calls) == 1:
-        parts = ["1 call and the result that has its id"]
-    elif answered:
-        each = f"{len(answered)} answered" if waiting else "each with the result that has its id"
-        parts.append(each)
-    if waiting:
-        parts.append(f"{waiting} without a result")
-    if len(results) > len(answered):
-        parts.append(f"{count(len(results) - len(answered), 'result')} to no call")
-    if bad:
-        parts.append(count(bad, "error"))
-    if unmarked:
-        parts.append(f"{count(unmarked, 'failure')} that is_error does not mark")
+    if answered and not waiting:
+        calls += " and the result that" if answered == 1 else ", each with the result that"
+        calls += " has its id"
+    numbers = {
+        calls: len(array.calls),
+        f"{answered} answered": answered if waiting else 0,
+        f"{waiting} without a result": waiting,
+        f"{count(len(results) - answered, 'result')} to no call": len(results) - answered,
+        count(bad, "error"): bad,
+        f"{count(unmarked, 'failure')} that is_error does not mark": unmarked,
+    }
+    parts = [what for what, number in numbers.items() if number > 0]
     if not parts:
         return [f"{said}, ≈ {array.tokens:,} tokens."]
-    first = 2 if parts[1:] and parts[1].startswith("each") else 1
-    more = ", ".join(parts[first:])
-    return [f"{said}: {', '.join(parts[:first])}.", f"{more}." if more else ""]
+    return [f"{said}: {parts[0]}.", *(f"{', '.join(part)}." for part in [parts[1:]] if part)]
 
 
 def _requested(one: Request) -> list[str]:

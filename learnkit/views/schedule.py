@@ -12,7 +12,7 @@ import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from learnkit.events.log import Event
 from learnkit.events.races import RaceEnded, RaceLost, RaceRepeated, RaceStarted, RaceStep
@@ -198,7 +198,8 @@ def _named(messages: tuple[str, ...], nothing: str = "nothing") -> str:
 def _faulty(thing: T, kind: str, message: str) -> T:
     """A step, or the state, with one more message that is lost or read again."""
     every = dict.fromkeys((*getattr(thing, kind), message))
-    return replace(thing, **{kind: tuple(every)})
+    changed: dict[str, Any] = {kind: tuple(every)}
+    return replace(thing, **changed)
 
 
 def _why(state: State, lost: tuple[str, ...]) -> str:

@@ -218,13 +218,13 @@ def _lane(
             lost = key == "lost"
             if number:
                 ends.append((f"end {name}", theme.FAILED.key if lost else mark, x))
-            word = "not heard from" if lost else "shut down"
-            said.append((x, canvas.width if last else x + wide, (word,)))
-            continue
-        thick, style = (TASK, "p") if key == "working" else (2, "")
-        canvas.bar(name, x, y - thick / 2, wide, thick, mark, style)
-        long = f" {duration(round(end - begin, 1))}" if end > begin else ""
-        said.append((x, canvas.width if last else x + wide, (f"{key}{long}", key)))
+            texts: tuple[str, ...] = ("not heard from" if lost else "shut down",)
+        else:
+            thick, style = (TASK, "p") if key == "working" else (2, "")
+            canvas.bar(name, x, y - thick / 2, wide, thick, mark, style)
+            long = f" {duration(round(end - begin, 1))}" if end > begin else ""
+            texts = f"{key}{long}", key
+        said.append((x, canvas.width if last else x + wide, texts))
     low = canvas.width
     for number, (x, end, texts) in reversed([*enumerate(said)]):
         if number == len(said) - 1:  # how it is now is said in any case

@@ -12,17 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from learnkit.events import loop
 from learnkit.events.background import JobDelivered, JobEnded, JobStarted
 from learnkit.events.log import Event
-from learnkit.events.loop import (
-    ModelFailed,
-    ModelReplied,
-    ModelRequested,
-    RunEnded,
-    RunStarted,
-    ToolEnded,
-    ToolStarted,
-)
 from learnkit.events.text import count, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import display, static, theme
@@ -43,9 +35,6 @@ _SLEEP = re.compile(r"^\s*sleep [\d.]+\s*(;|&&)\s*(?=\S)")
 _ENDS = {
     "running": theme.ACTIVE,
     "completed": theme.DONE,
-    "failed": theme.FAILED,
-    "timeout": theme.FAILED,
-    "error": theme.FAILED,
     "stopped": theme.SHUTDOWN,
 }
 
@@ -112,7 +101,7 @@ class Job:
     @property
     def mark(self) -> theme.Mark:
         """The mark of its status."""
-        return _ENDS.get(self.status, theme.DONE)
+        return _ENDS.get(self.status, theme.FAILED)
 
     @property
     def label(self) -> str:
@@ -142,11 +131,10 @@ class Worker:
 
     def last(self, id: str, **changes: Any) -> Worker:
         """With something else said of the last span with an id, if there is one."""
-        for place in range(len(self.spans) - 1, -1, -1):
-            if self.spans[place].id == id:
-                new = replace(self.spans[place], **changes)
-                return replace(self, spans=(*self.spans[:place], new, *self.spans[place + 1 :]))
-        return self
+        spans = list(self.spans)
+        for place in [place for place, one in enumerate(spans) if one.id == id][-1:]:
+            spans[place] = replace(spans[place], **changes)
+        return replace(self, spans=tuple(spans))
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,20 +270,20 @@ def _grown(run: Run, event: Event) -> Run:
     own, jobs = run.workers.get(lane) or Worker(), run.jobs
     turns = own.of("assistant")
     match read(event):
-        case ModelRequested():
+        case loop.ModelRequested():
             own = replace(own, spans=(*own.spans, Span("assistant", "turn", now)))
-        case ModelReplied() | ModelFailed() as reply:
+        case loop.ModelReplied() | loop.ModelFailed() as reply:
             acts = getattr(reply, "stop_reason", "") == "tool_use"
             if turns and turns[-1].end is None:
                 own = own.last("turn", end=now, acts=acts)
-        case ToolStarted(id=id, name=name):
+        case loop.ToolStarted(id=id, name=name):
             own = own.last("turn", calls=(*turns[-1].calls, name)) if turns else own
             own = replace(own, spans=(*own.spans, Span("call", id, now, None, (name,))))
-        case ToolEnded(id=id):
+        case loop.ToolEnded(id=id):
             own = own.last(id, end=now)
-        case RunStarted():
+        case loop.RunStarted():
             own = replace(own, done=False)
-        case RunEnded():
+        case loop.RunEnded():
             own = replace(own, done=True)
         case JobStarted(id=id, command=command, counted=counted):
             jobs = {**jobs, id: Job(len(jobs) + 1, lane, command, now, counted=counted)}
@@ -439,7 +427,7 @@ class _Sheet:
     def job(self, key: str, job: Job, now: float, y: float) -> None:
         """The row of a job; its label stands in it, or beside it where there is more room."""
         self.canvas.text(f"name {key}", 12, y + 16, f"job {job.number}", width=self.left - 14)
-        end = now if job.end is None else job.end
+        end, mark = now if job.end is None else job.end, job.mark.key
         x, right = self.x(job.begin), self.x(max(end, job.told or 0))
         label, took = one_line(job.label, 200), duration(end - job.begin)
         says = f"Job {job.number}, {took}, {job.status}: {one_line(job.command, 160)}"
@@ -447,13 +435,10 @@ class _Sheet:
         inside = self.x(end) - x - 16
         fits = inside > 40 and display.fitting(label, inside) == label
         fits = fits or inside > max(after, before, 60)
-        self.box(f"job {key}", (job.begin, end), y, job.mark.key, label if fits else "", says)
-        if not fits and (after >= before or display.fitting(label, after) == label):
-            spot, style, room = right + 10, "", after
-        else:
-            spot, style, room = x - 10, "e", before
+        self.box(f"job {key}", (job.begin, end), y, mark, label if fits else "", says)
+        follows = after >= before or display.fitting(label, after) == label
+        spot, style, room = (right + 10, "", after) if follows else (x - 10, "e", before)
         if not fits and room >= 40:
-            mark = job.mark.key
             self.canvas.text(f"label {key}", spot, y + 16, label, style, mark, width=room)
 
     def signs(self) -> Iterator[tuple[str, str]]:

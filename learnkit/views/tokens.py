@@ -266,13 +266,13 @@ def _arrows(canvas: Canvas, state: State, each: float, group: int) -> None:
             form.format(*_LAYERS[cut.layer], short(cut.before), short(cut.after))
             for cut in state.shortened
         ]
-        rooms = [7 * len(text) for text in texts]
-        lefts = [
-            max(LEFT, min(x - room / 2, canvas.width - room))
-            for (x, _), room in zip(spots, rooms, strict=True)
-        ]
-        ends = [0.0, *(left + room for left, room in zip(lefts, rooms, strict=True))]
-        if all(end <= left for end, left in zip(ends, lefts, strict=False)):
-            for number, (left, (_, y), text) in enumerate(zip(lefts, spots, texts, strict=True)):
+        placed, free = [], 0.0
+        for (x, y), text in zip(spots, texts, strict=True):
+            room = 7 * len(text)
+            left = max(LEFT, min(x - room / 2, canvas.width - room))
+            placed += [(left, y, text)] if free <= left else []
+            free = left + room
+        if len(placed) == len(spots):
+            for number, (left, y, text) in enumerate(placed):
                 canvas.text(f"cut {number} is", left, y, text, "", mark)
             break

@@ -349,8 +349,8 @@ class _Plan:
         room = min([*later, *ends, self.canvas.width]) - x
         key, mark = self.keys[number], self.state.colour(one.tree)
         if one.kind == "commit" and room >= 50:
-            style, top = ("o", y + 22) if one.tree else ("", y - 16)
-            self.canvas.text(f"label {key}", x - 8, top, one.text, style, mark, width=room)
+            style, top, gap = ("o", y + 22, 0) if one.tree else ("", y - 16, 8)
+            self.canvas.text(f"label {key}", x - 8, top, one.text, style, mark, width=room - gap)
             if one.files and one.tree:
                 more = f" +{len(one.files) - 1}" if len(one.files) > 1 else ""
                 name = one.files[0].rpartition("/")[2] + more
