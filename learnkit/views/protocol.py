@@ -67,6 +67,10 @@ class RequestCard:
         return self.request.state in _VERBS
 
 
+#: Requests, each with its number.
+Numbered = list[tuple[int, RequestCard]]
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """The agents, the requests in order, and why some answers don't count."""
@@ -135,7 +139,7 @@ class Protocol(Worded[State], Diagram[State]):
         requests = list(enumerate(state.requests.values(), start=1))
         shown = requests[-max(2, rows // 2) :]
         y = 20.0 * canvas.left_out("gone", 2, 14, len(requests) - len(shown), "earlier request")
-        pairs: dict[frozenset[str], list[tuple[int, RequestCard]]] = {}
+        pairs: dict[frozenset[str], Numbered] = {}
         for number, one in shown:
             pair = frozenset((one.request.sender, one.request.to))
             pairs.setdefault(pair, []).append((number, one))
@@ -199,18 +203,11 @@ def _written(canvas: Canvas, number: int, one: RequestCard, state: State, y: flo
 class _Pair:
     """Two agents and their requests: where things stand, and what is drawn there."""
 
-    def __init__(
-        self,
-        canvas: Canvas,
-        state: State,
-        requests: list[tuple[int, RequestCard]],
-        time: Axis,
-        most: float,
-    ) -> None:
-        self.canvas, self.state, self.requests, self.time = canvas, state, requests, time
+    def __init__(self, canvas: Canvas, state: State, its: Numbered, time: Axis, most: float):
+        self.canvas, self.state, self.requests, self.time = canvas, state, its, time
         #: Width of the lines beside an arrow, in pixels; 0 where the texts stand below.
         self.most = most
-        first = requests[0][1].request
+        first = its[0][1].request
         asked = first.sender, first.to
         #: The upper lifeline is the lead's, or that of who came first.
         self.names = list(dict.fromkeys([*(one for one in state.people if one in asked), *asked]))

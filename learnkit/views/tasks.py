@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from learnkit.events.log import Event
 from learnkit.events.sentences import ended
-from learnkit.events.tasks import BoardOpened, TaskEvent, TaskRefused, TaskUpdated
+from learnkit.events.tasks import BoardOpened, TaskEvent, TaskRefused
 from learnkit.events.text import listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views import board
@@ -86,11 +86,6 @@ class Tasks(Worded[State], Diagram[State]):
             active = _ids(state, theme.ACTIVE)
             left = f", {listed(active)} in progress" if active else ""
             return f"A new run opens the board: {progress(state.tasks)}{left}."
-        new = [card for id, card in state.tasks.items() if id in old.tasks]
-        tied = [card for card in new if card.blocked_by != old.tasks[card.id].blocked_by]
-        if isinstance(read(event), TaskUpdated) and tied:
-            after = ", ".join(f"#{id}" for id in tied[0].blocked_by) or "nothing"
-            return f"#{tied[0].id} waits for {after} now."
         return describe(event)
 
     def says(self, state: State) -> list[str]:

@@ -148,8 +148,8 @@ class Worktrees(Worded[State], Diagram[State]):
             return folk.sentence(event)
         step = new[-1]
         where = step.tree or "the main branch"
-        said = f"{step.by} commits to {where}: {quoted(step.text)}" if old.seen else ""
-        return ended(f"{said}.") if said else f"The main branch is at {step.id}."
+        said = f"{step.by} commits to {where}: {quoted(step.text)}."
+        return ended(said) if old.seen else f"The main branch is at {step.id}."
 
     def says(self, state: State) -> list[str]:
         groups: dict[str, list[str]] = {}
@@ -192,10 +192,9 @@ class Worktrees(Worded[State], Diagram[State]):
             canvas.edge("branch", f"M0 0H{plan.right - begin:g}", ink, "w", x=begin, y=head)
         for tree in trees:
             plan.branch(tree)
-        for number in range(len(plan.steps)):
-            plan.step(number)
-        for number in range(len(plan.steps)):
-            plan.label(number)
+        for draw in (plan.step, plan.label):
+            for number in range(len(plan.steps)):
+                draw(number)
         for tree in trees:
             plan.names(tree, beside)
         y = max(canvas.height, head + 16)
