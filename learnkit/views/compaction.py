@@ -305,7 +305,7 @@ def _fates(
         before = ["kept"] * start + ["summarised"] * (len(old) - start - end) + ["kept"] * end
         requests = [_asked(one) for one in new if one.part]
         asked = [place for place in range(start, len(old) - end) if _asked(old[place]) in requests]
-        for place in asked[-1:]:
+        for place in asked[-1:]:  # the last one, if there are more
             before[place] = "carried"
         after = ["kept"] * start + made[start : len(new) - end] + ["kept"] * end
     return _labelled(old, before), _labelled(new, after)

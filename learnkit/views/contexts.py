@@ -166,9 +166,10 @@ class Contexts(Worded[State], Diagram[State]):
     def says(self, state: State) -> list[str]:
         first = "Every context is still empty."
         if parent := next((one for one in state.lanes.values() if not one.parent), None):
-            alone = f", one agent alone ≈{state.alone.tokens:,}" if state.alone else ""
+            alone = (
+                f", one agent alone ≈{state.alone.tokens:,}" if state.alone else " in its context"
+            )
             verb, far = ("ends with", "") if parent.ended else ("has", " so far")
-            alone = alone or " in its context"
             first = f"{parent.lane} {verb} ≈{parent.tokens:,} tokens{far}{alone}."
         children = state.children
         if not children:
@@ -176,9 +177,8 @@ class Contexts(Worded[State], Diagram[State]):
         still = sum(not one.ended for one in children)
         many = f"{count(len(children), 'subagent')}{f' ({still} still working)' if still else ''}"
         read = sum(tokens for one in children for key, tokens in one.parts if key in _READ)
-        back = f" and returned ≈{sum(one.returned for one in children):,}"
-        far = " so far" if still else back
-        return [first, f"{many} read ≈{read:,} tokens of results{far}."]
+        back = f"and returned ≈{sum(one.returned for one in children):,}"
+        return [first, f"{many} read ≈{read:,} tokens of results {'so far' if still else back}."]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)

@@ -106,9 +106,12 @@ class Dispatch(Worded[State], Diagram[State]):
         said = [f"{listed(_names(failed))} failed"] if failed else []
         said += [_were(refused, "refused")] if refused else []
         said += [f"there is no tool {' or '.join(gone)}"] if gone else []
-        first = f", {running} still running" if running else f" to {count(len(rows), 'tool')}, "
-        first += "" if running else "all ok" if calls > 1 else "ok"
-        first = f": {listed(said)}" if said else first
+        if said:
+            first = f": {listed(said)}"
+        elif running:
+            first = f", {running} still running"
+        else:
+            first = f" to {count(len(rows), 'tool')}, {'all ' * (calls > 1)}ok"
         words = zip((*ends, running), ("ok", "failed", "refused", "running"), strict=True)
         each = listed([f"{number} {word}" for number, word in words if number])
         idle = [row for row in state.rows.values() if row.known and not row.counts[0]]

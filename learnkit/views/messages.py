@@ -178,7 +178,8 @@ def _found(array: Array) -> list[str]:
     parts = [what for what, number in numbers.items() if number > 0]
     if not parts:
         return [f"{said}, ≈ {array.tokens:,} tokens."]
-    return [f"{said}: {parts[0]}.", *(f"{', '.join(part)}." for part in [parts[1:]] if part)]
+    more = ", ".join(parts[1:])
+    return [f"{said}: {parts[0]}.", f"{more}." if more else ""]
 
 
 def _requested(one: Request) -> list[str]:

@@ -157,9 +157,9 @@ class Schedule(Worded[State], Diagram[State]):
             return ["No step has been taken yet."]
         sent = count(sum(row.type == "race.wrote" for row in state.rows), "message")
         if state.lost:
-            one = len(state.lost) == 1
-            which = one_line(state.lost[0], 24) if one else f"{len(state.lost)} of {sent}"
-            first = f"{which} {'is' if one else 'are'} lost: {_why(state, state.lost)}."
+            many = len(state.lost)
+            which = one_line(state.lost[0], 24) if many == 1 else f"{many} of {sent}"
+            first = f"{which} {'is' if many == 1 else 'are'} lost: {_why(state, state.lost)}."
             twice = f"Read twice: {_named(state.again)}." if state.again else ""
             return [first, f"Lost of {sent}: {_named(state.lost)}.", twice]
         whole = f"{sent} sent, none lost."
