@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from learnkit.core.token_count import estimate_tokens
 from learnkit.events.compaction import CompactionCleared, CompactionSummarised, TokensEstimated
 from learnkit.events.log import Event
-from learnkit.events.loop import MessageAdded, MessagesRewritten, ModelReplied, RunStarted
+from learnkit.events.loop import MessageAdded, MessagesRewritten, ModelReplied, RunEnded, RunStarted
 from learnkit.events.text import count, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static, theme
@@ -26,6 +26,8 @@ from learnkit.views.drawing.text import scale_of
 #: In pixels: the height of a full column, its upper end, where the first one begins, and the least
 #: that a column takes.
 HEIGHT, TOP, LEFT, LEAST = 170, 56, 48, 3
+#: So many requests are drawn one by one; of more, two at a time, then three.
+SINGLE = 30
 #: For how many columns there is room.
 _SLOTS = (16, 24, 32, 48, 64, 90, 128, 180, 224)
 #: The reason to stop of a reply that the context window has no room for.
@@ -69,6 +71,7 @@ class State:
 
     Attributes:
         requests: all that were answered.
+        shown: how many of them are drawn.
         shortened: the compactions.
         threshold: tokens at which compaction begins; 0 for none.
         window: tokens of the request that filled the context window; 0 for none.
@@ -78,6 +81,7 @@ class State:
     """
 
     requests: tuple[RequestLength, ...] = ()
+    shown: int = 0
     shortened: tuple[Shortened, ...] = ()
     threshold: int = 0
     window: int = 0
@@ -86,10 +90,15 @@ class State:
     estimate: int | None = None
 
     @property
+    def drawn(self) -> tuple[RequestLength, ...]:
+        """The requests in the picture."""
+        return self.requests[: self.shown]
+
+    @property
     def scale(self) -> int:
         """The tokens that the full height represents: a round number."""
-        columns = [one.tokens for one in self.requests]
-        threshold = self.threshold if self.requests else 0
+        columns = [one.tokens for one in self.drawn]
+        threshold = self.threshold if self.drawn else 0
         return scale_of(max([threshold, *columns, *(one.before for one in self.shortened)]))
 
 
@@ -116,26 +125,32 @@ class Tokens(Worded[State], Diagram[State]):
             case CompactionCleared() | CompactionSummarised() as cut:
                 layer = event.type.partition(".")[2]
                 cuts = (*state.shortened, Shortened(len(requests), layer, cut.before, cut.after))
-                return replace(state, shortened=cuts, estimate=None)
+                return replace(state, shortened=cuts, shown=len(requests), estimate=None)
             case ModelReplied(purpose="conversation", usage=usage, stop_reason=reason):
                 guess = state.head + state.length if state.estimate is None else state.estimate
                 cached = usage.cache_read_input_tokens
                 new = RequestLength(usage.sent or guess, cached, bool(usage.sent))
+                number = len(requests) + 1
+                due = number % (1 + number // SINGLE) == 0
+                shown = number if due else state.shown
                 window = new.tokens if reason == _FULL else state.window
-                return replace(state, requests=(*requests, new), window=window, estimate=None)
+                state = replace(state, shown=shown, window=window, estimate=None)
+                return replace(state, requests=(*requests, new))
+            case RunEnded():
+                return replace(state, shown=len(requests))
         return state
 
     def told(self, state: State, old: State, event: Event) -> str:
         if state.shortened != old.shortened:
             return f"{state.shortened[-1].said}."
-        if not state.requests:
+        if not state.drawn:
             return super().told(state, old, event)
-        return f"{_said(state, len(state.requests) - 1)}."
+        return f"{_said(state, state.shown - 1)}."
 
     def says(self, state: State) -> list[str]:
-        if not state.requests:
+        if not state.drawn:
             return ["No request was answered yet."]
-        number, longest = len(state.requests), max(one.tokens for one in state.requests)
+        number, longest = len(state.drawn), max(one.tokens for one in state.drawn)
         under = longest <= state.threshold
         limit = f", {'under' if under else 'over'} the threshold of {state.threshold:,}"
         limit = limit if state.threshold else ""
@@ -160,8 +175,8 @@ class Tokens(Worded[State], Diagram[State]):
             fills = f"Request {number} fills the context window: ≈{longest:,} tokens."
             first = fills if state.window else f"{which} {has}."
             said = f"Nothing was compacted{limit}."
-        cached = sum(one.cached for one in state.requests)
-        share = cached / max(sum(one.tokens for one in state.requests), 1)
+        cached = sum(one.cached for one in state.drawn)
+        share = cached / max(sum(one.tokens for one in state.drawn), 1)
         return [first, said, f"{share:.0%} of all tokens sent came from the cache." * bool(cached)]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
@@ -173,16 +188,16 @@ class Tokens(Worded[State], Diagram[State]):
             canvas.edge(f"line {tick}", f"M0 0H{room:g}", x=LEFT, y=y)
         canvas.text("unit", 0, 12, "≈ tokens in a request", "q")
         # A column may have to stand for several requests: then the longest of them.
-        group = math.ceil(max(len(state.requests), 1) / min(8 * rows, room / LEAST))
+        group = math.ceil(max(len(state.drawn), 1) / min(8 * rows, room / LEAST))
         # Room for more than there are, so that the columns don't move with every request.
-        slots = next(n for n in _SLOTS if n >= math.ceil(len(state.requests) / group))
+        slots = next(n for n in _SLOTS if n >= math.ceil(len(state.drawn) / group))
         each = room / slots
         width_of = max(each - 2, 1.5)
         cached = ""  # one path for all: a bar each would make the static form too long
-        for first in range(0, len(state.requests), group):
-            places = range(first, min(first + group, len(state.requests)))
-            place = max(places, key=lambda number: state.requests[number].tokens)
-            one, x = state.requests[place], LEFT + each * (first // group) + 1
+        for first in range(0, len(state.drawn), group):
+            places = range(first, min(first + group, len(state.drawn)))
+            place = max(places, key=lambda number: state.drawn[number].tokens)
+            one, x = state.drawn[place], LEFT + each * (first // group) + 1
             high, pale = (HEIGHT * part / scale for part in (one.tokens, one.cached))
             size = (width_of, high - pale, theme.FRESH.key)
             canvas.bar(f"new {first}", x, base - high, *size, says=_said(state, place))
@@ -192,7 +207,7 @@ class Tokens(Worded[State], Diagram[State]):
         # What the dashed lines are is said above them, where no column and no arrow gets.
         limits = {"threshold": state.threshold, "window": state.window}
         lines = []
-        for key, tokens in limits.items() if state.requests else ():
+        for key, tokens in limits.items() if state.drawn else ():
             if tokens:
                 y = base - HEIGHT * tokens / scale
                 canvas.edge(key, f"M0 0H{room:g}", "", "di", x=LEFT, y=y)
@@ -201,7 +216,7 @@ class Tokens(Worded[State], Diagram[State]):
         if lines:
             canvas.text("limits", x, y, " · ".join(lines), style)
         _arrows(canvas, state, each, group)
-        last = len(state.requests)
+        last = len(state.drawn)
         if last:
             canvas.text("first", LEFT, base + 16, "request 1", "q")
         end = LEFT + each * math.ceil(last / group)
@@ -219,7 +234,7 @@ class Tokens(Worded[State], Diagram[State]):
     def facts(self, state: State, rows: int) -> str:
         cuts = {one.place: one for one in state.shortened}
         body: list[list[object]] = []
-        for one in static.cut(list(enumerate(state.requests)), rows):
+        for one in static.cut(list(enumerate(state.drawn)), rows):
             if isinstance(one, static.Gap):
                 body.append([f"… {one} more …", "", "", ""])
                 continue
@@ -230,7 +245,7 @@ class Tokens(Worded[State], Diagram[State]):
 
 
 def _said(state: State, place: int) -> str:
-    one = state.requests[place]
+    one = state.drawn[place]
     cached = f", {one.cached:,} of them from the cache" if one.cached else ", all of them new"
     return f"Request {place + 1} has {'' if one.counted else '≈'}{one.tokens:,} tokens{cached}"
 
