@@ -19,10 +19,12 @@ from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
 from learnkit.views.drawing.text import scale_of
-from learnkit.views.shelf import Shelf, Stack, grow
+from learnkit.views.shelf import Part, Shelf, Stack, grow
 
 #: How many times as long as the longest stack everything may be, to be drawn in full.
 _WHOLE = 12
+#: The most loaded parts that are drawn one by one.
+PARTS = 12
 _LEGEND = {
     "system": "catalogue: each skill's name and description",
     "injected": "preloaded instructions",
@@ -131,13 +133,23 @@ def _stack(
     canvas.text(f"new {key}", 118, y + 14, f"+ {said}" if said else "", width=canvas.width - 226)
     canvas.text(f"tokens {key}", canvas.width, y + 14, f"≈{stack.tokens:,} tokens", "e", width=104)
     x = 0.0
-    for place, part in enumerate(stack.parts):
+    for place, part in enumerate(_few(stack.parts)):
         length = canvas.width * part.tokens / scale
         says = f"{label}: {part.name}, ≈{part.tokens:,} tokens"
         size = (max(length - 1, 1), 16)
         canvas.bar(f"part {key} {place}", x, y + 20, *size, part.mark, says=says)
         x += length
     return y + 44
+
+
+def _few(parts: Sequence[Part]) -> list[Part]:
+    """The parts to draw: of many that were loaded the older ones are one part."""
+    fixed = [part for part in parts if part.mark != "result"]
+    loaded = [part for part in parts if part.mark == "result"]
+    if gone := loaded[:-PARTS]:
+        tokens = sum(part.tokens for part in gone)
+        loaded = [Part("result", f"{len(gone)} that were loaded before", tokens), *loaded[-PARTS:]]
+    return [*fixed, *loaded]
 
 
 def _everything(canvas: Canvas, shelf: Shelf, state: State, y: float) -> float:
