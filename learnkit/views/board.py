@@ -72,7 +72,7 @@ class TaskCard:
 Board = dict[int, TaskCard]
 
 
-def board_after(tasks: Board, event: Event) -> Board:
+def after(tasks: Board, event: Event) -> Board:
     """The board after one more event; the same object if the event is about something else."""
     match read(event):
         case BoardOpened(tasks=given):
@@ -80,8 +80,7 @@ def board_after(tasks: Board, event: Event) -> Board:
         case TaskDeleted(task=task):
             return _marked(one for one in tasks.values() if one.id != task.id)
         case TaskEvent(task=task):
-            others = (one for one in tasks.values() if one.id != task.id)
-            return _marked([*others, _card(task)])
+            return _marked({**tasks, task.id: _card(task)}.values())
     return tasks
 
 

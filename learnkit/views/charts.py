@@ -99,11 +99,11 @@ def compare(results: Mapping[str, Sequence[Any]], measures: Sequence[str], title
         places = 0 if mean >= 100 else 1 if mean >= 10 else 2
         return f"{mean:,.{places}f}", f"{spread:,.{places}f}"
 
-    canvas = Canvas()
+    canvas, names = Canvas(), [measure.replace("_", " ") for measure in measures]
     panel = (canvas.width - _LABEL) / len(measures)
     for place, measure in enumerate(measures):
         x = _LABEL + place * panel
-        canvas.text(f"name {measure}", x, 14, measure.replace("_", " "), "q", width=panel)
+        canvas.text(f"name {measure}", x, 14, names[place], "q", width=panel)
         canvas.edge(f"zero {measure}", f"M0 22v{_LINE * len(results):g}", x=x)
         top = max(sum(values[label, measure]) for label in results)
         scale = (panel - _NUMBER - 8) / (1.0 if measure in shares else top or 1.0)
@@ -125,13 +125,8 @@ def compare(results: Mapping[str, Sequence[Any]], measures: Sequence[str], title
         canvas.text("method", _LABEL, canvas.height + 12, "├─┤ 95 % interval of the mean", "q")
         canvas.height += 22
     runs = sorted({len(runs) for runs in results.values()})
-    head = (
-        "mean of " + " and ".join(map(str, runs)) + " runs",
-        *(m.replace("_", " ") for m in measures),
-    )
-    rows = tuple(
-        (label, *(" ± ".join(shown(label, measure)) for measure in measures)) for label in results
-    )
+    head = (f"mean of {' and '.join(map(str, runs))} runs", *names)
+    rows = tuple((label, *(" ± ".join(shown(label, m)) for m in measures)) for label in results)
     return Chart(title, head, rows, canvas)
 
 
@@ -157,6 +152,7 @@ def bars(values: Mapping[str, Mapping[str, float]], title: str, unit: str = "") 
     canvas = Canvas()
     y = legend(canvas, _LABEL, 0, [(marks[name].key, name) for name in names]) + 8
     top = max(sum(parts.values()) for parts in values.values()) or 1.0
+    totals = {label: f"{sum(parts.values()):,.0f}" for label, parts in values.items()}
     scale = (canvas.width - _LABEL - _NUMBER - 8) / top
     for label, parts in values.items():
         x = float(_LABEL)
@@ -165,17 +161,13 @@ def bars(values: Mapping[str, Mapping[str, float]], title: str, unit: str = "") 
             length = scale * parts.get(name, 0.0)
             canvas.bar(f"bar {label} {name}", x, y, length, 20, marks[name].key)
             x += length
-        canvas.text(f"number {label}", x + 6, y + 14, f"{sum(parts.values()):,.0f}", width=_NUMBER)
+        canvas.text(f"number {label}", x + 6, y + 14, totals[label], width=_NUMBER)
         y += _LINE
     canvas.edge("zero", f"M0 0v{_LINE * len(values):g}", x=_LABEL, y=y - _LINE * len(values) - 4)
     canvas.height = y
     head = (unit or "label", *names, "together")
     rows = tuple(
-        (
-            label,
-            *(f"{parts.get(name, 0.0):,.0f}" for name in names),
-            f"{sum(parts.values()):,.0f}",
-        )
+        (label, *(f"{parts.get(name, 0.0):,.0f}" for name in names), totals[label])
         for label, parts in values.items()
     )
     return Chart(title, head, rows, canvas)

@@ -21,9 +21,8 @@ from learnkit.events.loop import MessageAdded, MessagesRewritten, RunStarted
 from learnkit.events.text import arguments, blocks_of, content_text, count, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.words import below
 
 _THINKING = ("thinking", "redacted_thinking")
 #: The tags around a summary, which say nothing that the label of its row doesn't.
@@ -65,6 +64,10 @@ class Entry:
     part: bool = False
 
 
+#: A key, a message as it was and as it is, None where it isn't there, and the one to show.
+Row = tuple[str, Entry | None, Entry | None, Entry]
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """The array now, and as it was just before and just after the last compaction.
@@ -86,31 +89,33 @@ class State:
     head: int = 0
 
     @property
-    def total(self) -> int:
-        """Tokens of what the next request has."""
-        return self.head + _tokens(self.now)
+    def rows(self) -> list[Row]:
+        """A row for what every request has, and one for each message."""
+        head = Entry(theme.SYSTEM.key, _FIXED, self.head, {}, "fixed")
+        fixed = [("fixed", head, head, head)] if self.head and (self.before or self.now) else []
+        return [*fixed, *self._messages]
 
     @property
-    def rows(self) -> list[tuple[str, Entry | None, Entry | None]]:
-        """Each message with its key, as it was and as it is; None where it isn't there."""
+    def _messages(self) -> list[Row]:
         if not self.before:
-            return [(f"{place}", one, one) for place, one in enumerate(self.now)]
+            return [(f"{place}", one, one, one) for place, one in enumerate(self.now)]
         old = [(f"{place}", one) for place, one in enumerate(self.before)]
         fates = {one.fate for one in (*self.before, *self.after)}
         if len(self.before) == len(self.after) and not fates & {"summarised", "summary", "note"}:
-            return [(key, was, one) for (key, was), one in zip(old, self.after, strict=True)]
+            return [(key, was, one, one) for (key, was), one in zip(old, self.after, strict=True)]
         stays = ("kept", "carried")
         gone = {one.fate for one in self.before}
         new = [one for one in self.after if one.fate not in stays or one.fate not in gone]
         stay = [one.fate == "kept" for one in self.before]
         # The new messages stand where the old ones end.
         end = len(stay) - stay[::-1].index(False) if False in stay else 0
-        rows = [(key, was, was if was.fate in stays else None) for key, was in old]
-        made = [(f"made {place}", None, one) for place, one in enumerate(new)]
+        rows: list[Row]
+        rows = [(key, was, was if was.fate in stays else None, was) for key, was in old]
+        made = [(f"made {place}", None, one, one) for place, one in enumerate(new)]
         return [*rows[:end], *made, *rows[end:]]
 
 
-class Compaction(Diagram[State]):
+class Compaction(Worded[State], Diagram[State]):
     """The message array before and after, with what was cleared marked."""
 
     name = "compaction"
@@ -136,17 +141,14 @@ class Compaction(Diagram[State]):
         compacted = event.type == "messages.rewritten"
         return self.finding(state) if compacted else super().told(state, old, event)
 
-    def finding(self, state: State) -> str:
-        if not state.before:
-            return f"Nothing was compacted: {_messages(state.now)}, ≈{state.total:,} tokens."
-        old, new = (state.head + _tokens(half) for half in (state.before, state.after))
-        last = " in the last compaction" if state.times > 1 else ""
-        return f"≈{old:,} tokens become ≈{new:,}{last}."
-
-    def because(self, state: State) -> str:
+    def says(self, state: State) -> list[str]:
         fixed = f"{_FIXED.capitalize()} are ≈{state.head:,} tokens." if state.head else ""
+        old, new, now = (
+            state.head + _tokens(half) for half in (state.before, state.after, state.now)
+        )
         if not state.before:
-            return fixed
+            return [f"Nothing was compacted: {_messages(state.now)}, ≈{now:,} tokens.", fixed]
+        last = " in the last compaction" if state.times > 1 else ""
         fates = [one.fate for one in state.before if not one.part]
         said: list[str] = []
         for key, (_, _, *words) in FATES.items():
@@ -155,12 +157,12 @@ class Compaction(Diagram[State]):
                 said.append(f"{of} {words[number > 1]}")
         if any(one.fate == "carried" for one in state.after):
             said.append("the request is put back word for word")
-        all = f"{state.times} compactions remove ≈{state.saved:,} tokens."
-        return below(f"{listed(said)}.", fixed, all if state.times > 1 else "")
+        all = f"{state.times} compactions remove ≈{state.saved:,} tokens." if last else ""
+        return [f"≈{old:,} tokens become ≈{new:,}{last}.", f"{listed(said)}.", fixed, all]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
-        all = _fixed(state) + state.rows
+        all = state.rows
         # On a narrow page the text takes the place of the label, whose mark and glyph stay.
         wide = width > 480
         y = _halves(canvas, state)
@@ -171,10 +173,7 @@ class Compaction(Diagram[State]):
             if isinstance(row, static.Gap):
                 y += _LINE * canvas.left_out("gap", 0, y + 14, row, "message")
                 continue
-            key, was, one = row
-            shown = one or was
-            if shown is None:
-                continue
+            key, was, one, shown = row
             mark, label = _mark(shown), _label(shown)
             old, new = was.tokens if was else 0, one.tokens if one else 0
             says = f"{label}: {_change_of(old, new)} tokens; {shown.text}"
@@ -202,15 +201,13 @@ class Compaction(Diagram[State]):
 
     def facts(self, state: State, rows: int) -> str:
         body: list[list[object]] = []
-        for row in static.cut(_fixed(state) + state.rows, rows):
+        for row in static.cut(state.rows, rows):
             if isinstance(row, static.Gap):
                 body.append(["…", f"{row} messages left out", "", ""])
                 continue
-            _, was, one = row
-            shown = one or was
-            if shown:
-                sizes = was.tokens if was else "", one.tokens if one else ""
-                body.append([_label(shown), one_line(shown.text, 60), *sizes])
+            _, was, one, shown = row
+            sizes = was.tokens if was else "", one.tokens if one else ""
+            body.append([_label(shown), one_line(shown.text, 60), *sizes])
         return static.table(["what", "text", "≈ tokens before", "after"], body)
 
 
@@ -218,7 +215,7 @@ def _halves(canvas: Canvas, state: State) -> float:
     """The whole array before and after on one scale, what is gone as an outline; its lower end."""
     if not state.before and not state.now:
         return 22.0
-    fixed = [one for _, _, one in _fixed(state) if one]
+    fixed = [one for key, *_, one in state.rows[:1] if key == "fixed"]
     halves = {"before": state.before, "after": state.after} if state.before else {"now": state.now}
     left, y = 52.0, 4.0
     scale = (canvas.width - left - _TOKENS) / max(
@@ -281,14 +278,6 @@ def _entries(message: dict[str, Any]) -> list[Entry]:
     return [replace(_entry(rest), tokens=whole.tokens - request.tokens), request]
 
 
-def _fixed(state: State) -> list[tuple[str, Entry | None, Entry | None]]:
-    """The row of what each request has besides its messages, which no compaction changes."""
-    if not state.head or not (state.before or state.now):
-        return []
-    fixed = Entry(theme.SYSTEM.key, _FIXED, state.head, {}, "fixed")
-    return [("fixed", fixed, fixed)]
-
-
 def _call(block: dict[str, Any]) -> str:
     return f"{block.get('name')} {arguments(block.get('input'))}"
 
@@ -305,11 +294,9 @@ def _fates(
         while start < shorter and old[start].message == new[start].message:
             start += 1
         end = 0
-        while (
-            end < shorter - start
-            and not new[-1 - end].part
-            and _bare(old[-1 - end]) == _bare(new[-1 - end])
-        ):
+        for one, other in zip(old[start:][::-1], new[start:][::-1], strict=False):
+            if other.part or _bare(one) != _bare(other):
+                break
             end += 1
         made = [
             "carried" if one.part else "summary" if "<summary" in str(one.message) else "note"
@@ -317,10 +304,9 @@ def _fates(
         ]
         before = ["kept"] * start + ["summarised"] * (len(old) - start - end) + ["kept"] * end
         requests = [_asked(one) for one in new if one.part]
-        for place in range(len(old) - end - 1, start - 1, -1):  # the last one, if there are more
-            if requests and _asked(old[place]) == requests[0]:
-                before[place] = "carried"
-                break
+        asked = [place for place in range(start, len(old) - end) if _asked(old[place]) in requests]
+        for place in asked[-1:]:  # the last one, if there are more
+            before[place] = "carried"
         after = ["kept"] * start + made[start : len(new) - end] + ["kept"] * end
     return _labelled(old, before), _labelled(new, after)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from learnkit.core.token_count import estimate_tokens
@@ -18,11 +20,10 @@ from learnkit.events.subagents import SubagentEnded, SubagentStarted
 from learnkit.events.text import blocks_of, clean, content_text, count, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
 from learnkit.views.drawing.text import scale_of
-from learnkit.views.words import title
 
 #: Names of the parts of a context by key, in the order of the legend.
 _PARTS = {
@@ -99,7 +100,7 @@ class State:
         return scale_of(max((one.tokens for one in self.rows), default=0))
 
 
-class Contexts(Diagram[State]):
+class Contexts(Worded[State], Diagram[State]):
     """Parent and subagents, each with the tokens in its context.
 
     Args:
@@ -162,25 +163,22 @@ class Contexts(Diagram[State]):
         mine = event.type.startswith(("run.", "message"))
         return f"{one_line(_who(one), 40)}: {said}" if mine and one and one.parent else said
 
-    def finding(self, state: State) -> str:
-        parent = next((one for one in state.lanes.values() if not one.parent), None)
-        if not parent:
-            return "Every context is still empty."
-        alone = f", one agent alone ≈{state.alone.tokens:,}" if state.alone else " in its context"
-        verb, far = ("ends with", "") if parent.ended else ("has", " so far")
-        return title(f"{parent.lane} {verb} ≈{parent.tokens:,} tokens{far}{alone}.")
-
-    def because(self, state: State) -> str:
+    def says(self, state: State) -> list[str]:
+        first = "Every context is still empty."
+        if parent := next((one for one in state.lanes.values() if not one.parent), None):
+            alone = (
+                f", one agent alone ≈{state.alone.tokens:,}" if state.alone else " in its context"
+            )
+            verb, far = ("ends with", "") if parent.ended else ("has", " so far")
+            first = f"{parent.lane} {verb} ≈{parent.tokens:,} tokens{far}{alone}."
         children = state.children
         if not children:
-            return ""
-        results = [tokens for one in children for key, tokens in one.parts if key in _READ]
-        read, back = sum(results), sum(one.returned for one in children)
-        many = count(len(children), "subagent")
-        if still := sum(not one.ended for one in children):
-            working = f"{many} ({still} still working)"
-            return f"{working} read ≈{read:,} tokens of results so far."
-        return f"{many} read ≈{read:,} tokens of results and returned ≈{back:,}."
+            return [first]
+        still = sum(not one.ended for one in children)
+        many = f"{count(len(children), 'subagent')}{f' ({still} still working)' if still else ''}"
+        read = sum(tokens for one in children for key, tokens in one.parts if key in _READ)
+        back = f"and returned ≈{sum(one.returned for one in children):,}"
+        return [first, f"{many} read ≈{read:,} tokens of results {'so far' if still else back}."]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -208,9 +206,8 @@ class Contexts(Diagram[State]):
             compared = state.alone if one.ended and not one.parent else None
             spared = compared.tokens - one.tokens if compared else 0
             if (room := (number - left) * spared / scale) > 90:
-                canvas.edge(
-                    f"less {key}", f"M4 -5v10M4 0H{room:.1f}m0 -5v10", "", "d", x=x, y=y + 11
-                )
+                path = f"M4 -5v10M4 0H{room:.1f}m0 -5v10"
+                canvas.edge(f"less {key}", path, "", "d", x=x, y=y + 11)
                 canvas.text(f"spared {key}", x + room / 2, y + 15, f"≈{spared:,} less", "c q")
             y += 26
         y += 24 * canvas.left_out("left out", 20, y + 15, len(state.rows) - len(shown), "agent")
@@ -264,13 +261,8 @@ def _holding(one: Context, parts: Sequence[tuple[str, int]]) -> Context:
 
 def _joined(parts: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
     """The parts with neighbours of the same kind merged."""
-    joined: list[tuple[str, int]] = []
-    for key, tokens in parts:
-        if joined and joined[-1][0] == key:
-            joined[-1] = key, joined[-1][1] + tokens
-        else:
-            joined.append((key, tokens))
-    return tuple(joined)
+    kinds = groupby(parts, key=itemgetter(0))
+    return tuple((key, sum(tokens for _, tokens in its)) for key, its in kinds)
 
 
 def _drawable(one: Context) -> list[tuple[str, int]]:

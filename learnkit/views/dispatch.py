@@ -6,7 +6,6 @@ with that name answers. Each tool counts how its calls ended; a name without a t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,9 +14,8 @@ from learnkit.events.loop import RunStarted, ToolEnded, ToolStarted
 from learnkit.events.text import arguments, count, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import blocks, static, theme
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, fitting, text_width, wrapped
-from learnkit.views.words import below, title
 
 #: From one tool to the next, in pixels.
 _ROW = 28
@@ -68,7 +66,7 @@ class State:
     current: Current | None = None
 
 
-class Dispatch(Diagram[State]):
+class Dispatch(Worded[State], Diagram[State]):
     """The current call on its way through the gate to its tool and back, and the calls before."""
 
     name = "tool dispatch"
@@ -91,39 +89,34 @@ class Dispatch(Diagram[State]):
         else:
             started = running.pop(key, None)
             current = replace(started or Current(*key, name), ended=typed)
-            kind, known = _kind(typed), row.known and typed.how != "unknown"
+            kind = "refused" if typed.how == "refused" else "ok" if typed.done else "errors"
+            known = row.known and typed.how != "unknown"
             counted = {kind: getattr(row, kind) + 1}
             row = replace(row, known=known, running=row.running - bool(started), **counted)
         return replace(state, rows={**state.rows, name: row}, running=running, current=current)
 
-    def finding(self, state: State) -> str:
-        calls, running, *_ = _totals(state)
+    def says(self, state: State) -> list[str]:
         rows = [row for row in state.rows.values() if row.counts[0]]
-        if not calls:
-            return f"{count(len(state.rows), 'tool')} to call, and no call yet."
+        if not rows:
+            return [f"{count(len(state.rows), 'tool')} to call, and no call yet."]
+        calls, running, *ends = map(sum, zip(*(row.counts for row in rows), strict=True))
         failed = [row for row in rows if row.errors and row.known]
         refused = [row for row in rows if row.refused]
-        said = [f"{_named(failed)} failed"] if failed else []
-        said += [f"{_named(refused)} {'was' if len(refused) == 1 else 'were'} refused"] * bool(
-            refused
-        )
-        gone = [one_line(row.name, 30) for row in rows if not row.known]
+        gone = _names([row for row in rows if not row.known])
+        said = [f"{listed(_names(failed))} failed"] if failed else []
+        said += [_were(refused, "refused")] if refused else []
         said += [f"there is no tool {' or '.join(gone)}"] if gone else []
         if said:
-            return title(f"{count(calls, 'call')}: {listed(said)}.")
-        if running:
-            return f"{count(calls, 'call')}, {running} still running."
-        return f"{count(calls, 'call')} to {count(len(rows), 'tool')}, {'all ' * (calls > 1)}ok."
-
-    def because(self, state: State) -> str:
-        calls, running, *ends = _totals(state)
-        if not calls:
-            return ""
+            first = f": {listed(said)}"
+        elif running:
+            first = f", {running} still running"
+        else:
+            first = f" to {count(len(rows), 'tool')}, {'all ' * (calls > 1)}ok"
         words = zip((*ends, running), ("ok", "failed", "refused", "running"), strict=True)
         each = listed([f"{number} {word}" for number, word in words if number])
         idle = [row for row in state.rows.values() if row.known and not row.counts[0]]
-        rest = f"{_named(idle)} {'was' if len(idle) == 1 else 'were'} not called."
-        return below(f"{each}.", rest if 0 < len(idle) < 4 else "")
+        rest = f"{_were(idle, 'not called')}." if 0 < len(idle) < 4 else ""
+        return [f"{count(calls, 'call')}{first}.", f"{each}.", rest]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -140,8 +133,12 @@ class Dispatch(Diagram[State]):
         return table + static.table(["current call", ""], call) if call else table
 
 
-def _named(rows: Iterable[ToolRow]) -> str:
-    return listed([one_line(row.name, 30) for row in rows])
+def _names(rows: list[ToolRow]) -> list[str]:
+    return [one_line(row.name, 30) for row in rows]
+
+
+def _were(rows: list[ToolRow], what: str) -> str:
+    return f"{listed(_names(rows))} {'was' if len(rows) == 1 else 'were'} {what}"
 
 
 #: How calls end -> the mark that is counted with.
@@ -149,17 +146,6 @@ _ENDS = {
     **{"running": theme.WORKING, "ok": theme.DONE},
     **{"errors": theme.ERROR, "refused": theme.BLOCKED},
 }
-
-
-def _kind(ended: ToolEnded) -> str:
-    if ended.how == "refused":
-        return "refused"
-    return "ok" if ended.done else "errors"
-
-
-def _totals(state: State) -> list[int]:
-    """The numbers of all rows together, in the order of ``COLUMNS``."""
-    return [sum(row.counts[place] for row in state.rows.values()) for place in range(len(COLUMNS))]
 
 
 def _ordered(state: State) -> list[ToolRow]:
@@ -230,9 +216,8 @@ class _Sheet:
         says = f"{row.label}: {', '.join(f'{what} {n}' for what, n in counts.items())}"
         style = "mlb" if now else "ml" if row.counts[0] else "mlq"
         mark = "call" if now and not self.refused else ""
-        self.canvas.box(
-            f"box {number}", x, y, wide, 24, mark, (), "" if row.known else "d", says=says
-        )
+        dash = "" if row.known else "d"
+        self.canvas.box(f"box {number}", x, y, wide, 24, mark, (), dash, says=says)
         end = x + wide - 8
         for kind in ("refused", "errors", "ok", "running"):
             if counts[kind]:
@@ -278,11 +263,8 @@ class _Sheet:
         if self.beside:
             begin, x = self.call[0] + self.call[1], self.tools[0]
             turn = (self.gate + x) / 2
-            path = (
-                f"H{self.gate - begin - 3:.1f}"
-                if self.refused
-                else (f"H{turn - begin:.1f}V{at - y:.1f}H{x - begin - 2:.1f}")
-            )
+            path = f"H{turn - begin:.1f}V{at - y:.1f}H{x - begin - 2:.1f}"
+            path = f"H{self.gate - begin - 3:.1f}" if self.refused else path
         else:
             begin, y, x = 14.0, low, self.tools[0]
             path = f"V{14:.1f}" if self.refused else f"V{at - y:.1f}H{x - begin - 2:.1f}"

@@ -11,14 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from learnkit.events.log import Event
-from learnkit.events.sentences import ended
-from learnkit.events.text import clean, count, listed, one_line, quoted
+from learnkit.events.text import clean, count, one_line
 from learnkit.views.drawing import blocks, display, static, theme
 from learnkit.views.drawing.array import Array, MessageCard, Request, grow
-from learnkit.views.drawing.base import View, css_beside
+from learnkit.views.drawing.base import Worded, css_beside
 from learnkit.views.drawing.display import Canvas, fitting
 from learnkit.views.drawing.text import esc, scale_of
-from learnkit.views.words import below, describe, title
+from learnkit.views.words import describe
 
 #: In the static picture, in pixels: length of a full bar, room for the number beside it, and where
 #: content starts and ends.
@@ -52,7 +51,7 @@ class State:
         return one_line(lane, 40) if self.arrays.keys() - {"lead"} else ""
 
 
-class Messages(View[State]):
+class Messages(Worded[State]):
     """The live message array of one agent, or of every agent in the log, side by side."""
 
     name = "message array"
@@ -66,14 +65,7 @@ class Messages(View[State]):
             return state
         return replace(state, arrays={**state.arrays, event.lane: grown})
 
-    def finding(self, state: State) -> str:
-        return title(self._said(state)[0])
-
-    def because(self, state: State) -> str:
-        return below(*self._said(state)[1:])
-
-    def _said(self, state: State) -> list[str]:
-        """The title, and what it leaves out."""
+    def says(self, state: State) -> list[str]:
         if not state.arrays:
             return ["The array is empty."]
         if len(state.arrays) == 1:
@@ -84,7 +76,12 @@ class Messages(View[State]):
         return [f"{len(sizes)} arrays, one for each agent.", f"{'; '.join(sizes)}."]
 
     def told(self, state: State, old: State, event: Event) -> str:
-        return f"{_before(state, event.lane)}{_told(state.arrays[event.lane], event)}"
+        array, before = state.arrays[event.lane], _before(state, event.lane)
+        if event.type == "model.requested" and array.requests:
+            return f"{before}{' '.join(_requested(array.requests[-1]))}"
+        if event.type == "message.added" and array.cards[-1].injected:
+            return f"{before}The harness injects it. {describe(event)}"
+        return f"{before}{describe(event)}"
 
     def frame(self, state: State, width: float = display.WIDE) -> dict[str, str]:
         shown = {"ruler": ruler(state.scale, f'<span class="note">{state.legend}</span>')}
@@ -163,29 +160,26 @@ def _found(array: Array) -> list[str]:
         for line in blocks.lines(card.message, card.injected)
         if line.mark in (theme.RESULT, theme.ERROR)
     ]
-    answered = {line.pair for line in results} & array.calls.keys()
-    waiting = len(array.calls) - len(answered)
+    answered = len({line.pair for line in results} & array.calls.keys())
+    calls, waiting = count(len(array.calls), "call"), len(array.calls) - answered
     bad = sum(line.mark is theme.ERROR for line in results)
     unmarked = sum(line.failed for line in results) - bad
-    parts = [count(len(array.calls), "call")] if array.calls else []
-    if answered and len(array.calls) == 1:
-        parts = ["1 call and the result that has its id"]
-    elif answered:
-        each = f"{len(answered)} answered" if waiting else "each with the result that has its id"
-        parts.append(each)
-    if waiting:
-        parts.append(f"{waiting} without a result")
-    if len(results) > len(answered):
-        parts.append(f"{count(len(results) - len(answered), 'result')} to no call")
-    if bad:
-        parts.append(count(bad, "error"))
-    if unmarked:
-        parts.append(f"{count(unmarked, 'failure')} that is_error does not mark")
+    if answered and not waiting:
+        calls += " and the result that" if answered == 1 else ", each with the result that"
+        calls += " has its id"
+    numbers = {
+        calls: len(array.calls),
+        f"{answered} answered": answered if waiting else 0,
+        f"{waiting} without a result": waiting,
+        f"{count(len(results) - answered, 'result')} to no call": len(results) - answered,
+        count(bad, "error"): bad,
+        f"{count(unmarked, 'failure')} that is_error does not mark": unmarked,
+    }
+    parts = [what for what, number in numbers.items() if number > 0]
     if not parts:
         return [f"{said}, ≈ {array.tokens:,} tokens."]
-    first = 2 if parts[1:] and parts[1].startswith("each") else 1
-    more = ", ".join(parts[first:])
-    return [f"{said}: {', '.join(parts[:first])}.", f"{more}." if more else ""]
+    more = ", ".join(parts[1:])
+    return [f"{said}: {parts[0]}.", f"{more}." if more else ""]
 
 
 def _requested(one: Request) -> list[str]:
@@ -213,25 +207,6 @@ def ruler(scale: int, left: str) -> str:
         f'<div class="line" data-quiet><style>:host{{--lk-full:{scale}}}</style>'
         f'{left}<span class="tokens ruler">{scale:,} tokens<i></i><b></b></span></div>'
     )
-
-
-def _told(array: Array, event: Event) -> str:
-    """What just happened, with details that only the array has."""
-    if event.type == "model.requested" and array.requests:
-        return " ".join(_requested(array.requests[-1]))
-    if event.type != "message.added" or not array.cards:
-        return describe(event)
-    card = array.cards[-1]
-    lines = blocks.lines(card.message, card.injected)
-    if card.injected:
-        return ended(f"The harness injects message {card.index}: {quoted(lines[0].text)}.")
-    marks = [line.mark for line in lines]
-    if marks[0] in (theme.RESULT, theme.ERROR) and marks.count(marks[0]) == len(marks):
-        names = listed([array.calls.get(line.pair, ("a call", None))[0] for line in lines])
-        what = count(len(lines), "error") if marks[0] is theme.ERROR else ""
-        several = "the results of" if len(lines) > 1 else "the result of"
-        return f"Message {card.index} brings back {f'{what} from' if what else several} {names}."
-    return describe(event)
 
 
 def _draw(canvas: Canvas, array: Array, top: float, rows: int, scale: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from learnkit.events.log import Event
 from learnkit.events.loop import RunEnded, RunStarted
@@ -62,18 +63,13 @@ def grown(people: People, event: Event) -> People:
         case RunEnded():
             return _run(people, event.lane, theme.IDLE)
         case TeamSpawned(name=name, role=role):
-            known = people.get(name) or Person(name)
-            return _with(people, replace(known, role=role))
+            return _now(people, name, role=role)
         case TeamStatus(name=name, role=role, status=status):
-            known = people.get(name) or Person(name)
-            return _with(people, replace(known, role=role, mark=_MARKS[status], lost=False))
+            return _now(people, name, role=role, mark=theme.MARKS[status], lost=False)
         case TeamJoined(name=name, role=role, where=where):
-            known = people.get(name) or Person(name)
-            return _with(
-                people, replace(known, role=role, where=where, mark=theme.IDLE, lost=False)
-            )
-        case TeamLost(name=name) if lost := people.get(name):
-            return _with(people, replace(lost, mark=theme.SHUTDOWN, lost=True))
+            return _now(people, name, role=role, where=where, mark=theme.IDLE, lost=False)
+        case TeamLost(name=name) if name in people:
+            return _now(people, name, mark=theme.SHUTDOWN, lost=True)
         case MailSent(mail=mail):
             return _sent(people, mail)
         case MailRead(by=by, ids=ids) if reader := people.get(by):
@@ -117,15 +113,13 @@ def _holding(people: People, task: TaskData) -> People:
     return people
 
 
+def _now(people: People, name: str, **known: Any) -> People:
+    """The agents, of which one, who may be new, has changed."""
+    return _with(people, replace(people.get(name) or Person(name), **known))
+
+
 def _with(people: People, person: Person) -> People:
     return people if people.get(person.name) == person else {**people, person.name: person}
-
-
-_MARKS = {
-    "working": theme.WORKING,
-    "idle": theme.IDLE,
-    "shutdown": theme.SHUTDOWN,
-}
 
 
 def drawn(people: People) -> list[Person]:

@@ -16,11 +16,10 @@ from learnkit.events.text import count, listed, one_line, quoted
 from learnkit.events.vocabulary import read
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, text_width, wrapped
 from learnkit.views.drawing.time_axis import Axis, duration
 from learnkit.views.people import People
-from learnkit.views.words import below, title
 
 #: State -> its mark. Every request starts in the first one.
 STATES: dict[str, theme.Mark] = {
@@ -68,6 +67,10 @@ class RequestCard:
         return self.request.state in _VERBS
 
 
+#: Requests, each with its number.
+Numbered = list[tuple[int, RequestCard]]
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """The agents, the requests in order, and why some answers don't count."""
@@ -82,7 +85,7 @@ class State:
         return max((one.answered or one.asked for one in self.requests.values()), default=0)
 
 
-class Protocol(Diagram[State]):
+class Protocol(Worded[State], Diagram[State]):
     """The requests of a team on one clock."""
 
     name = "protocols"
@@ -103,14 +106,18 @@ class Protocol(Diagram[State]):
                 return replace(state, requests={**state.requests, request.id: card})
         return state
 
-    def finding(self, state: State) -> str:
+    def says(self, state: State) -> list[str]:
         every = list(state.requests.values())
+        bad = f"{count(len(state.refused), 'answer')} did not count." if state.refused else ""
         if not every:
-            return "Nobody has asked for anything yet."
+            return ["Nobody has asked for anything yet.", bad]
         if len(every) > 3:
-            waits = sum(one.request.state == "pending" for one in every)
+            standing = [one.request.state for one in every]
+            waits = standing.count("pending")
             some = f"{waits} of {count(len(every), 'request')} still wait for an answer."
-            return some if waits else f"All {len(every)} requests are answered or expired."
+            first = some if waits else f"All {len(every)} requests are answered or expired."
+            each = [f"{standing.count(s)} {_word(s)}" for s in STATES if s in standing]
+            return [first, f"{listed(each)}.", bad]
         parts: list[str] = []
         before: tuple[str, str] = "", ""
         for one in every:
@@ -119,29 +126,20 @@ class Protocol(Diagram[State]):
             if one.back:
                 does = f"{_VERBS[one.request.state]} {thing}"
                 parts.append(does if who == before[0] else f"{who} {does}")
+            elif one.request.state == "expired":
+                parts.append(f"{thing} expires")
             else:
-                does = (
-                    "expires" if one.request.state == "expired" else f"waits for {one.request.to}"
-                )
-                parts.append(f"{thing} {does}")
+                parts.append(f"{thing} waits for {one.request.to}")
             before = who, what
-        return title(f"{', then '.join(parts).removeprefix('a ')}.")
-
-    def because(self, state: State) -> str:
-        every = [one.request for one in state.requests.values()]
-        standing = [one.state for one in every]
-        each = listed([f"{standing.count(s)} {_word(s)}" for s in STATES if s in standing])
-        notes = [quoted(one.note, 100) for one in every if one.note.strip()]
-        said = [f"{each}."] if len(every) > 3 else notes
-        bad = f"{count(len(state.refused), 'answer')} did not count." if state.refused else ""
-        return below(*said, bad)
+        notes = [quoted(one.request.note, 100) for one in every if one.request.note.strip()]
+        return [f"{', then '.join(parts).removeprefix('a ')}.", *notes, bad]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
         requests = list(enumerate(state.requests.values(), start=1))
         shown = requests[-max(2, rows // 2) :]
         y = 20.0 * canvas.left_out("gone", 2, 14, len(requests) - len(shown), "earlier request")
-        pairs: dict[frozenset[str], list[tuple[int, RequestCard]]] = {}
+        pairs: dict[frozenset[str], Numbered] = {}
         for number, one in shown:
             pair = frozenset((one.request.sender, one.request.to))
             pairs.setdefault(pair, []).append((number, one))
@@ -163,10 +161,9 @@ class Protocol(Diagram[State]):
             y = _written(canvas, number, one, state, y)
         for number, why in enumerate(state.refused[-3:]):
             text = f"{theme.ERROR.glyph} An answer did not count: {one_line(why, 300)}"
-            for place, line in enumerate(wrapped(text, width - 4, most=2)):
-                key, mark = f"refused {number} {place}", theme.ERROR.key
-                canvas.text(key, 2, y + 14, line, "", mark, says=text if not place else "")
-                y += _LINE
+            lines = wrapped(text, width - 4, most=2)
+            key, mark = f"refused {number}", theme.ERROR.key
+            y = canvas.rows(key, 2, y + 14, lines, "", mark, says=text) - 14
         canvas.height = max(y + 4, 24)
         return canvas
 
@@ -206,18 +203,11 @@ def _written(canvas: Canvas, number: int, one: RequestCard, state: State, y: flo
 class _Pair:
     """Two agents and their requests: where things stand, and what is drawn there."""
 
-    def __init__(
-        self,
-        canvas: Canvas,
-        state: State,
-        requests: list[tuple[int, RequestCard]],
-        time: Axis,
-        most: float,
-    ) -> None:
-        self.canvas, self.state, self.requests, self.time = canvas, state, requests, time
+    def __init__(self, canvas: Canvas, state: State, its: Numbered, time: Axis, most: float):
+        self.canvas, self.state, self.requests, self.time = canvas, state, its, time
         #: Width of the lines beside an arrow, in pixels; 0 where the texts stand below.
         self.most = most
-        first = requests[0][1].request
+        first = its[0][1].request
         asked = first.sender, first.to
         #: The upper lifeline is the lead's, or that of who came first.
         self.names = list(dict.fromkeys([*(one for one in state.people if one in asked), *asked]))

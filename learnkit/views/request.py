@@ -36,12 +36,11 @@ def seen(request: Json) -> Json:
     if "system" in parts:
         parts["system"] = _plain_text(parts["system"])
     if "tools" in parts:
-        parts["tools"] = [_unmarked(tool) for tool in parts["tools"]]
+        parts["tools"] = [
+            {key: value for key, value in tool.items() if key != "cache_control"}
+            for tool in parts["tools"]
+        ]
     return parts
-
-
-def _unmarked(tool: Json) -> Json:
-    return {key: value for key, value in tool.items() if key != "cache_control"}
 
 
 def sizes(request: Json) -> dict[str, int]:

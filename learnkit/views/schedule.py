@@ -12,37 +12,35 @@ import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from learnkit.events.log import Event
 from learnkit.events.races import RaceEnded, RaceLost, RaceRepeated, RaceStarted, RaceStep
 from learnkit.events.text import columns, count, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, text_width, wrapped
-from learnkit.views.words import below, title
 
 #: The most columns that are drawn.
 COLUMNS = 12
 
-#: Event type -> mark, the step in short, and the header sentence.
+#: Event type -> mark, and what is done.
 _KINDS = {
-    "race.wrote": (theme.INJECTED, "writes {mail}", "{who} writes {mail}{middle}. {file}."),
-    "race.read": (theme.ACTIVE, "reads {mail}", "{who} reads {mail}, and is not done yet."),
-    "race.emptied": (theme.DONE, "empties", "{who} empties the file. Read before: {mail}."),
-    "race.finished": (theme.DONE, "finishes", "{who} is done with {mail}. {file}."),
-    "race.drained": (theme.DONE, "drains {mail}", "{who} reads and empties at once: {mail}."),
-    "race.paused": (theme.PENDING, "pauses", "{who} pauses in the middle."),
-    "race.ended": (theme.SYSTEM, "still to read: {mail}", "Still to read: {mail}. {said}"),
+    "race.wrote": (theme.INJECTED, "writes"),
+    "race.read": (theme.ACTIVE, "reads"),
+    "race.emptied": (theme.DONE, "empties"),
+    "race.finished": (theme.DONE, "finishes"),
+    "race.drained": (theme.DONE, "drains"),
+    "race.paused": (theme.PENDING, "pauses"),
+    "race.ended": (theme.SYSTEM, "still to read:"),
 }
-#: What stands on a step's arrow, before the messages.
-_SAYS = {
-    **{"race.read": "reads", "race.drained": "drains", "race.emptied": "empties"},
-    **{"race.finished": "finishes", "race.paused": "pauses", "race.wrote": "", "race.ended": ""},
-}
+#: The steps of which the messages are not said.
+_BARE = ("race.emptied", "race.finished", "race.paused")
 #: Height of a step, and of the heads, in pixels.
 _ROW, _HEAD, _MID = 34, 26, 23
 _MIDDLE = ("race.read", "race.paused")  # after these the reader is not done yet
+T = TypeVar("T", "Step", "State")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +89,16 @@ class Step:
         bad = self.lost or self.again or set(mine) & set(lost)
         return theme.ERROR if bad else _KINDS[self.type][0]
 
-    def does(self, lost: tuple[str, ...]) -> str:
-        """Its glyph, and what it does in words."""
+    @property
+    def words(self) -> str:
+        """What it does, in words."""
         many = _named(self.messages) if len(self.messages) < 4 else f"{len(self.messages)} messages"
-        words = _KINDS[self.type][1].format(mail=many)
-        return f"{self.mark(lost).glyph} {words}"
+        what = "" if self.type in _BARE else many
+        return f"{_KINDS[self.type][1]} {what}".rstrip()
+
+    def does(self, lost: tuple[str, ...]) -> str:
+        """Its glyph, and what it does."""
+        return f"{self.mark(lost).glyph} {self.words}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ class State:
     again: tuple[str, ...] = ()
 
 
-class Schedule(Diagram[State]):
+class Schedule(Worded[State], Diagram[State]):
     """The steps of several writers and one reader, in their order."""
 
     name = "schedule"
@@ -121,17 +124,10 @@ class Schedule(Diagram[State]):
         match read(event):
             case RaceStarted(reader=reader, writers=writers):
                 return State(reader, tuple(dict.fromkeys((reader, *writers)))[:COLUMNS])
-            case RaceLost(text=message):
-                rows = state.rows
-                if rows:
-                    rows = (*rows[:-1], replace(rows[-1], lost=(*rows[-1].lost, message)))
-                return replace(state, rows=rows, lost=(*state.lost, message))
-            case RaceRepeated(text=message):
-                rows = state.rows
-                if rows:
-                    rows = (*rows[:-1], replace(rows[-1], again=(*rows[-1].again, message)))
-                again = tuple(dict.fromkeys((*state.again, message)))
-                return replace(state, rows=rows, again=again)
+            case RaceLost(text=message) | RaceRepeated(text=message) as fault:
+                kind = "lost" if isinstance(fault, RaceLost) else "again"
+                last = [_faulty(row, kind, message) for row in state.rows[-1:]]
+                return replace(_faulty(state, kind, message), rows=(*state.rows[:-1], *last))
             case RaceEnded(texts=left) if not left:
                 return replace(state, open=False)
             case RaceStep() | RaceEnded() as step:
@@ -146,51 +142,36 @@ class Schedule(Diagram[State]):
 
     def told(self, state: State, old: State, event: Event) -> str:
         match read(event):
-            case RaceStarted(reader=reader, writers=writers, seed=seed):
-                begins = "A list" if seed is None else f"Seed {seed}"
-                said = f"{begins} says who goes first: {_named((reader, *writers))}."
             case RaceLost(text=message):
-                said = _loss(state, message)
-            case RaceRepeated(text=message):
-                said = f"{theme.ERROR.glyph} {state.reader} gets {one_line(message, 24)} once more."
-            case RaceStep() | RaceEnded() as step:
-                said = _KINDS[event.type][2].format(
-                    who=event.lane,
-                    mail=_named(step.texts),
-                    said=_sent(state),
-                    file=f"In the file: {_named(step.content)}",
-                    middle=f", while {state.reader} is in the middle" if state.open else "",
-                )
+                name = one_line(message, 24)
+                said = f"{theme.ERROR.glyph} {name} is lost: {_why(state, (message,))}."
+            case RaceStep():
+                row = state.rows[-1]
+                said = f"{row.who} {row.words}. In the file: {_named(row.content)}."
             case _:
                 return super().told(state, old, event)
         return one_line(said, 240)
 
-    def finding(self, state: State) -> str:
+    def says(self, state: State) -> list[str]:
         if not state.rows:
-            return "No step has been taken yet."
+            return ["No step has been taken yet."]
         sent = count(sum(row.type == "race.wrote" for row in state.rows), "message")
         if state.lost:
-            one = len(state.lost) == 1
-            which = one_line(state.lost[0], 24) if one else f"{len(state.lost)} of {sent}"
-            return title(f"{which} {'is' if one else 'are'} lost: {_why(state, state.lost)}.")
-        if state.again:
-            return title(f"{one_line(state.reader, 24)} reads {_named(state.again)} twice.")
-        return f"{sent} sent, none lost."
-
-    def because(self, state: State) -> str:
-        sent = count(sum(row.type == "race.wrote" for row in state.rows), "message")
-        if state.lost:
+            many = len(state.lost)
+            which = one_line(state.lost[0], 24) if many == 1 else f"{many} of {sent}"
+            first = f"{which} {'is' if many == 1 else 'are'} lost: {_why(state, state.lost)}."
             twice = f"Read twice: {_named(state.again)}." if state.again else ""
-            return below(f"Lost of {sent}: {_named(state.lost)}.", twice)
+            return [first, f"Lost of {sent}: {_named(state.lost)}.", twice]
+        whole = f"{sent} sent, none lost."
         own = {row.type for row in state.rows if row.who == state.reader}
         between = any(row.open and row.type == "race.wrote" for row in state.rows)
         if state.again:
-            return f"{sent} sent, none lost."
+            return [f"{one_line(state.reader, 24)} reads {_named(state.again)} twice.", whole]
         if "race.read" in own and not between:
-            return below(f"No message arrives between the two steps of {state.reader}.")
+            return [whole, f"No message arrives between the two steps of {state.reader}."]
         if "race.drained" in own and not own & {"race.read", "race.emptied"}:
-            return below(f"{state.reader} reads and empties the file in one step.")
-        return ""
+            return [whole, f"{state.reader} reads and empties the file in one step."]
+        return [whole]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -214,10 +195,11 @@ def _named(messages: tuple[str, ...], nothing: str = "nothing") -> str:
     return listed([*few, f"{more} more"] if more else few) or nothing
 
 
-def _loss(state: State, message: str) -> str:
-    """Which message the last step lost, and why."""
-    name = one_line(message, 24)
-    return f"{theme.ERROR.glyph} {name} is lost: {_why(state, (message,))}."
+def _faulty(thing: T, kind: str, message: str) -> T:
+    """A step, or the state, with one more message that is lost or read again."""
+    every = dict.fromkeys((*getattr(thing, kind), message))
+    changed: dict[str, Any] = {kind: tuple(every)}
+    return replace(thing, **changed)
 
 
 def _why(state: State, lost: tuple[str, ...]) -> str:
@@ -234,12 +216,6 @@ def _why(state: State, lost: tuple[str, ...]) -> str:
         reader = one_line(state.reader, 12)
         return f"{reader} never reads {them}, and {it} {be} still in the file"
     return f"nobody read {them}, and {it} {be} no longer in the inbox"
-
-
-def _sent(state: State) -> str:
-    """How many messages there were, and how many are lost."""
-    sent = sum(row.type == "race.wrote" for row in state.rows)
-    return f"{count(sent, 'message')} sent, {len(state.lost) or 'none'} lost."
 
 
 def _colours(names: list[str]) -> dict[str, str]:
@@ -316,10 +292,8 @@ class _Sheet:
         if state.reader:
             y += 6
             says = f"thick line: {state.reader} has read the file and isn't done yet"
-            for number, line in enumerate(wrapped(says, canvas.width - 2, most=2)):
-                canvas.text(f"legend {number}", 2, y + 16, line, "q")
-                y += 16
-            canvas.height = y + 8
+            lines = wrapped(says, canvas.width - 2, most=2)
+            canvas.height = canvas.rows("legend", 2, y + 16, lines, "q") - 8
 
     def rooms(self) -> dict[str, float]:
         """The width of each name at its lifeline: one beside short names may be longer."""
@@ -346,7 +320,7 @@ class _Sheet:
         mark = theme.ERROR.key if bad else self.marks.get(row.who, theme.SYSTEM.key)
         canvas.text(f"number {place}", 24 if self.narrow else 26, mid + 4, row.number, "q e")
         side = 5 if file > x else -5
-        begin, end, label = x, file - side, _SAYS[row.type]
+        begin, end, label = x, file - side, _KINDS[row.type][1]
         if row.type == "race.wrote":
             label = _fitting(row.messages, abs(end - begin) - 24)
             label = f"{theme.ERROR.glyph} {label}" if bad else label
@@ -361,11 +335,10 @@ class _Sheet:
             path = f"M0 0H{end - begin:.1f}m{-head} -4l{head} 4l{-head} 4"
             style = "d" if row.type == "race.emptied" else ""
             canvas.edge(f"arrow {place}", path, mark, style, x=begin, y=mid, says=says, pair=pair)
-        if label:
+        if row.type != "race.ended" and label:
             left = min(begin, end) + (2 if self.narrow else 6)
-            canvas.text(
-                f"label {place}", left, y + 17, label, "", mark, width=self.right - left - 2
-            )
+            room = self.right - left - 2
+            canvas.text(f"label {place}", left, y + 17, label, "", mark, width=room)
         self.content(row, place, y + 8)
 
     def content(self, row: Step, place: int, y: float) -> None:

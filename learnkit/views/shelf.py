@@ -118,13 +118,8 @@ def grow(shelf: Shelf, event: Event) -> Shelf:
     match read(event):
         case SkillsListed() as all:
             sizes = {name: max(size, 0) for name, size in all.skills.items()}
-            return replace(
-                shelf,
-                catalogue=max(all.catalogue, 0),
-                sizes=sizes,
-                preloaded=all.preloaded,
-                problems=all.problems,
-            )
+            listed = replace(shelf, catalogue=max(all.catalogue, 0), problems=all.problems)
+            return replace(listed, sizes=sizes, preloaded=all.preloaded)
         case MessageAdded(index=0):
             # A new conversation doesn't have what the last one loaded.
             return replace(shelf, used=())

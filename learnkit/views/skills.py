@@ -15,12 +15,11 @@ from learnkit.events.loop import ModelRequested
 from learnkit.events.text import clean, count, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
 from learnkit.views.drawing.text import scale_of
 from learnkit.views.shelf import Part, Shelf, Stack, grow
-from learnkit.views.words import below, title
 
 #: How many times as long as the longest stack everything may be, to be drawn in full.
 _WHOLE = 12
@@ -53,7 +52,7 @@ class State:
         return scale_of(round(1.6 * self.longest) if broken else max(everything, self.longest))
 
 
-class Skills(Diagram[State]):
+class Skills(Worded[State], Diagram[State]):
     """What the skills add to each request, as lengths."""
 
     name = "skill layers"
@@ -71,14 +70,7 @@ class Skills(Diagram[State]):
             said = f"Request {stack.last} has ≈{stack.tokens:,} tokens of skills."
         return said if len(state.shelves) == 1 else f"{one_line(event.lane, 40)}: {said}"
 
-    def finding(self, state: State) -> str:
-        return title(self._said(state)[0])
-
-    def because(self, state: State) -> str:
-        return below(*self._said(state)[1:])
-
-    def _said(self, state: State) -> list[str]:
-        """The title, and what it leaves out."""
+    def says(self, state: State) -> list[str]:
         if not state.shelves:
             return ["No skills were listed yet."]
         parts = []
@@ -86,11 +78,8 @@ class Skills(Diagram[State]):
             loaded, all = len(shelf.loaded), count(len(shelf.sizes), "skill")
             is_loaded = f"{loaded or 'none'} of {all} {'are' if loaded > 1 else 'is'} loaded"
             now, whole = shelf.now.tokens, shelf.everything
-            times = (
-                f" ({whole / now:.{int(whole / now < 10)}f} times as many)"
-                if now and whole / now >= 2
-                else ""
-            )
+            ratio = whole / now if now else 0.0
+            times = f" ({ratio:.{int(ratio < 10)}f} times as many)" if ratio >= 2 else ""
             said = f"≈{now:,} tokens of skills in a request; all upfront, ≈{whole:,}{times}."
             if len(state.shelves) == 1:
                 return [f"{is_loaded[:1].upper()}{is_loaded[1:]}.", said]
@@ -112,11 +101,8 @@ class Skills(Diagram[State]):
                 before = shelf.stacks[place - 1].parts if place else ()
                 y = _stack(canvas, shelf, stack, before, state.scale, y)
             y = _everything(canvas, shelf, state, y)
-            for number, problem in enumerate(shelf.problems[:most]):
-                canvas.text(
-                    f"problem {clean(lane)} {number}", 0, y + 14, f"✗ {problem}", "", "error"
-                )
-                y += 20
+            lines = [f"✗ {problem}" for problem in shelf.problems[:most]]
+            y = canvas.rows(f"problem {clean(lane)}", 0, y + 14, lines, "", "error", 20) - 14
         used = {part.mark for one in state.shelves.values() for s in one.stacks for part in s.parts}
         marks = [(key, words) for key, words in _LEGEND.items() if key in used]
         scale = ("", f"full width: ≈{state.scale:,} tokens (≈4 characters each)")

@@ -14,25 +14,17 @@ from itertools import pairwise
 
 from learnkit.events.log import Event
 from learnkit.events.sentences import ended
-from learnkit.events.tasks import BoardOpened, TaskEvent, TaskRefused, TaskUpdated
+from learnkit.events.tasks import BoardOpened, TaskEvent, TaskRefused
 from learnkit.events.text import listed, one_line
 from learnkit.events.vocabulary import read
-from learnkit.views.board import (
-    TASK,
-    Board,
-    Spell,
-    TaskCard,
-    board_after,
-    draw_spell,
-    progress,
-    spells_after,
-)
+from learnkit.views import board
+from learnkit.views.board import TASK, Board, Spell, TaskCard, progress
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, fitting
 from learnkit.views.drawing.layout import Layout, layered
 from learnkit.views.drawing.time_axis import Axis, duration
-from learnkit.views.words import below, describe, title
+from learnkit.views.words import describe
 
 #: Height in pixels of a task with one line of its subject, and with two.
 TALL, TALLER = 42.0, 58.0
@@ -67,7 +59,7 @@ class State:
         return [one for one, end in ends if any(one.begin <= at <= end for at in self.opened)]
 
 
-class Tasks(Diagram[State]):
+class Tasks(Worded[State], Diagram[State]):
     """The board as a graph; with ``on_intent``, a click or Enter completes a task.
 
     Example: ``Tasks(log, on_intent=learnkit.mechanisms.tasks.clicks(board, log))``.
@@ -77,7 +69,7 @@ class Tasks(Diagram[State]):
     start = State()
 
     def fold(self, state: State, event: Event) -> State:
-        tasks, opened, refused = board_after(state.tasks, event), state.opened, state.refused
+        tasks, opened, refused = board.after(state.tasks, event), state.opened, state.refused
         keeper = state.keeper or (event.lane if tasks else "")
         match read(event):
             case TaskRefused(problem=problem):
@@ -86,7 +78,7 @@ class Tasks(Diagram[State]):
                 refused = ""
             case BoardOpened() if state.tasks and event.lane == keeper:
                 opened = (*opened, event.time)
-        spells = spells_after(state.spells, state.tasks, tasks, event.time)
+        spells = board.spells_after(state.spells, state.tasks, tasks, event.time)
         return State(tasks, spells, keeper, opened, refused, max(event.time, state.now))
 
     def told(self, state: State, old: State, event: Event) -> str:
@@ -94,21 +86,9 @@ class Tasks(Diagram[State]):
             active = _ids(state, theme.ACTIVE)
             left = f", {listed(active)} in progress" if active else ""
             return f"A new run opens the board: {progress(state.tasks)}{left}."
-        new = [card for id, card in state.tasks.items() if id in old.tasks]
-        tied = [card for card in new if card.blocked_by != old.tasks[card.id].blocked_by]
-        if isinstance(read(event), TaskUpdated) and tied:
-            after = ", ".join(f"#{id}" for id in tied[0].blocked_by) or "nothing"
-            return f"#{tied[0].id} waits for {after} now."
         return describe(event)
 
-    def finding(self, state: State) -> str:
-        return title(self._said(state)[0])
-
-    def because(self, state: State) -> str:
-        return below(*self._said(state)[1:])
-
-    def _said(self, state: State) -> list[str]:
-        """The title, and what it leaves out."""
+    def says(self, state: State) -> list[str]:
         if not state.tasks:
             return ["The board is empty."]
         parts, more = [progress(state.tasks)], []
@@ -146,9 +126,8 @@ class Tasks(Diagram[State]):
         y += 20 * canvas.left_out("more", 2, y + 14, hidden, "more task")
         if state.refused:
             says = f"✗ The board refuses: {state.refused}"
-            for number, line in enumerate(textwrap.wrap(one_line(says, 300), int(width / 6.6))):
-                canvas.text(f"refused {number}", 2, y + 14, line, "", "failed", says=says)
-                y += 18
+            lines = textwrap.wrap(one_line(says, 300), int(width / 6.6))
+            y = canvas.rows("refused", 2, y + 14, lines, "", "failed", 18, says) - 14
         if state.opened or any(one.begin < (one.end or state.now) for one in state.spells):
             y = _strip(canvas, state, y + 8)
         canvas.height = y + 4
@@ -257,7 +236,7 @@ def _strip(canvas: Canvas, state: State, y: float) -> float:
     time.ruled(canvas, y + 20, low)
     for number, (one, place) in enumerate(zip(state.spells, places, strict=True)):
         if place[1] < low:
-            draw_spell(canvas, f"bar {number}", one, state.tasks, place)
+            board.draw_spell(canvas, f"bar {number}", one, state.tasks, place)
     ends = [*map(time.x, state.opened), time.left + time.room]
     for number, (x, end) in enumerate(pairwise(ends)):
         says = f"{duration(state.opened[number])}: a new run opens the board, as it was left"

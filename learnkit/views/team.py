@@ -18,22 +18,14 @@ from learnkit.events.mail import MailRead, MailSent
 from learnkit.events.tasks import TaskStarted
 from learnkit.events.text import listed, one_line
 from learnkit.events.vocabulary import read
+from learnkit.views import board
 from learnkit.views import people as folk
-from learnkit.views.board import (
-    TASK,
-    Board,
-    Spell,
-    board_after,
-    draw_spell,
-    progress,
-    spells_after,
-)
+from learnkit.views.board import TASK, Board, Spell, progress
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, text_width
 from learnkit.views.drawing.time_axis import Axis, duration
 from learnkit.views.people import People, Person, drawn
-from learnkit.views.words import below, title
 
 #: The height of a lane with the names beside it, and with the names above it, in pixels.
 _LANE, _NAMED = 56, 76
@@ -69,7 +61,7 @@ class State:
         return 0.0
 
 
-class Team(Diagram[State]):
+class Team(Worded[State], Diagram[State]):
     """Lifecycle lanes and the board below them; with ``on_intent``, buttons.
 
     Args:
@@ -97,7 +89,7 @@ class Team(Diagram[State]):
         typed = read(event)
         if isinstance(typed, (MailSent, MailRead)):
             return state  # that is what Traffic shows
-        people, tasks = folk.grown(state.people, event), board_after(state.tasks, event)
+        people, tasks = folk.grown(state.people, event), board.after(state.tasks, event)
         mate = people.get(event.lane)
         if isinstance(typed, TaskStarted) and mate and mate.holds and mate.mark is theme.IDLE:
             # Its own status follows; the picture changes once for both.
@@ -109,25 +101,23 @@ class Team(Diagram[State]):
             if not lived or lived[-1][0] != status:
                 lived = (*lived[:1], *lived[1:][-CHANGES:], (status, event.time))
                 lives = {**lives, one.name: lived}
-        spells = spells_after(state.spells, state.tasks, tasks, event.time)
+        spells = board.spells_after(state.spells, state.tasks, tasks, event.time)
         return State(people, lives, tasks, spells, max(event.time, state.now))
 
     def told(self, state: State, old: State, event: Event) -> str:
         return folk.sentence(event)
 
-    def finding(self, state: State) -> str:
+    def says(self, state: State) -> list[str]:
         if not state.people:
-            return "The team is empty."
+            return ["The team is empty."]
         if not state.tasks:
-            return title(_statuses(state))
-        by = listed([name for name, _ in _shares(state)])
-        return title(f"{progress(state.tasks)}{f' by {by}' if by else ''}.")
-
-    def because(self, state: State) -> str:
-        if not state.people or not state.tasks:
-            return ""
-        shares = listed([f"{many} by {name}" for name, many in _shares(state)])
-        return below(f"{shares}." if shares else "", _statuses(state))
+            return [_statuses(state)]
+        done = {one.id: one.owner for one in state.spells if one.mark is theme.DONE}
+        # Who has completed how many, the busiest first.
+        shares = Counter(name for name in done.values() if name).most_common()
+        by = f" by {listed([name for name, _ in shares])}" if shares else ""
+        each = f"{listed([f'{many} by {name}' for name, many in shares])}." if shares else ""
+        return [f"{progress(state.tasks)}{by}.", each, _statuses(state)]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas, people = Canvas(width), drawn(state.people)[: max(3, rows)]
@@ -158,24 +148,19 @@ class Team(Diagram[State]):
     def facts(self, state: State, rows: int) -> str:
         roster: list[list[object]] = []
         for one in drawn(state.people):
-            times = dict.fromkeys(("working", "idle", "shutdown", "lost"), 0.0)
-            for key, begin, end in state.spans(one.name):
-                times[key] += end - begin
-            spent = [duration(times[key]) for key in ("working", "idle")]
+            spans = state.spans(one.name)
+            spent = [
+                duration(sum(end - begin for key, begin, end in spans if key == status))
+                for status in ("working", "idle")
+            ]
             roster.append([one.name, one.role, one.said, *spent])
-        board = []
+        tasks = []
         for card in state.tasks.values():
             subject, now = one_line(card.subject, 50), f"{card.mark.glyph} {card.state}"
-            board.append([f"#{card.id}", subject, now, card.tags])
+            tasks.append([f"#{card.id}", subject, now, card.tags])
         tables = static.table(["who", "role", "state", "worked", "idle"], roster)
         head = ["task", "subject", "state", "for"]
-        return tables + (static.table(head, board, rows, newest=True) if board else "")
-
-
-def _shares(state: State) -> list[tuple[str, int]]:
-    """How many tasks each agent has completed, the busiest first."""
-    done = {one.id: one.owner for one in state.spells if one.mark is theme.DONE}
-    return Counter(name for name in done.values() if name).most_common()
+        return tables + (static.table(head, tasks, rows, newest=True) if tasks else "")
 
 
 def _statuses(state: State) -> str:
@@ -230,17 +215,16 @@ def _lane(
         name, x, last = f"{key} {person.name} {number}", time.x(begin), number == len(spans) - 1
         wide = max(time.x(end) - x, 0)
         if key in ("shutdown", "lost"):
-            word, colour = (
-                ("not heard from", theme.FAILED.key) if key == "lost" else ("shut down", mark)
-            )
+            lost = key == "lost"
             if number:
-                ends.append((f"end {name}", colour, x))
-            said.append((x, canvas.width if last else x + wide, (word,)))
-            continue
-        thick, style = (TASK, "p") if key == "working" else (2, "")
-        canvas.bar(name, x, y - thick / 2, wide, thick, mark, style)
-        long = f" {duration(round(end - begin, 1))}" if end > begin else ""
-        said.append((x, canvas.width if last else x + wide, (f"{key}{long}", key)))
+                ends.append((f"end {name}", theme.FAILED.key if lost else mark, x))
+            texts: tuple[str, ...] = ("not heard from" if lost else "shut down",)
+        else:
+            thick, style = (TASK, "p") if key == "working" else (2, "")
+            canvas.bar(name, x, y - thick / 2, wide, thick, mark, style)
+            long = f" {duration(round(end - begin, 1))}" if end > begin else ""
+            texts = f"{key}{long}", key
+        said.append((x, canvas.width if last else x + wide, texts))
     low = canvas.width
     for number, (x, end, texts) in reversed([*enumerate(said)]):
         if number == len(said) - 1:  # how it is now is said in any case
@@ -256,7 +240,7 @@ def _lane(
             if x < free <= min(x + _NUDGE, canvas.width - 3):
                 x = free  # tasks of one instant stand side by side
             wide = max(end - x - 1, 3)
-            draw_spell(canvas, key, one, state.tasks, (x, y - TASK / 2, wide))
+            board.draw_spell(canvas, key, one, state.tasks, (x, y - TASK / 2, wide))
             free = x + wide + 1
     for key, colour, x in ends:
         canvas.edge(key, "M-5 -5L5 5M5 -5L-5 5", colour, "w", x=x, y=y)

@@ -12,26 +12,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from learnkit.events import loop
 from learnkit.events.background import JobDelivered, JobEnded, JobStarted
 from learnkit.events.log import Event
-from learnkit.events.loop import (
-    ModelFailed,
-    ModelReplied,
-    ModelRequested,
-    RunEnded,
-    RunStarted,
-    ToolEnded,
-    ToolStarted,
-)
-from learnkit.events.sentences import ended
 from learnkit.events.text import count, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import display, static, theme
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
 from learnkit.views.drawing.time_axis import Axis, duration
-from learnkit.views.words import below, title
 
 #: Height of a row, and of what stands in it, in pixels.
 _ROW, _BAR = 34, 24
@@ -45,9 +35,6 @@ _SLEEP = re.compile(r"^\s*sleep [\d.]+\s*(;|&&)\s*(?=\S)")
 _ENDS = {
     "running": theme.ACTIVE,
     "completed": theme.DONE,
-    "failed": theme.FAILED,
-    "timeout": theme.FAILED,
-    "error": theme.FAILED,
     "stopped": theme.SHUTDOWN,
 }
 
@@ -114,7 +101,7 @@ class Job:
     @property
     def mark(self) -> theme.Mark:
         """The mark of its status."""
-        return _ENDS.get(self.status, theme.DONE)
+        return _ENDS.get(self.status, theme.FAILED)
 
     @property
     def label(self) -> str:
@@ -144,11 +131,10 @@ class Worker:
 
     def last(self, id: str, **changes: Any) -> Worker:
         """With something else said of the last span with an id, if there is one."""
-        for place in range(len(self.spans) - 1, -1, -1):
-            if self.spans[place].id == id:
-                new = replace(self.spans[place], **changes)
-                return replace(self, spans=(*self.spans[:place], new, *self.spans[place + 1 :]))
-        return self
+        spans = list(self.spans)
+        for place in [place for place, one in enumerate(spans) if one.id == id][-1:]:
+            spans[place] = replace(spans[place], **changes)
+        return replace(self, spans=tuple(spans))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +190,7 @@ class State:
         return Axis(max(run.now for run in self.runs))
 
 
-class Timeline(Diagram[State]):
+class Timeline(Worded[State], Diagram[State]):
     """Turns, tool calls and background jobs over time.
 
     Args:
@@ -244,41 +230,23 @@ class Timeline(Diagram[State]):
         run = _grown(state.run, event)
         return state if run is state.run else State((*state.runs[:-1], run))
 
-    def told(self, state: State, old: State, event: Event) -> str:
-        jobs = state.run.jobs
-        match read(event):
-            case JobStarted(id=id, command=command):
-                said = f"Job {jobs[id].number} starts in the background: {one_line(command, 80)}."
-            case JobEnded(id=id) if id in jobs:
-                took = duration((jobs[id].end or 0) - jobs[id].begin)
-                said = f"Job {jobs[id].number} ends after {took}: {one_line(jobs[id].label, 80)}."
-            case JobDelivered(ids=ids, by=by) if names := [
-                f"job {jobs[id].number}" for id in ids if id in jobs
-            ]:
-                how = ", which was waiting for it" if by == "stop" else ""
-                said = f"The next request delivers the result of {listed(names)} to the model{how}."
-            case _:
-                return super().told(state, old, event)
-        return ended(said)
-
-    def finding(self, state: State) -> str:
-        if len(state.runs) == 1:
-            return _alone(state.run)
-        first, run = state.runs[0], state.run
-        now = f"{run.name}{'' if run.done else ', so far'}: {duration(run.now)}"
-        return title(f"{first.name}: {duration(first.now)}, {now}.")
-
-    def because(self, state: State) -> str:
+    def says(self, state: State) -> list[str]:
         first, run = state.runs[0], state.run
         before = run.serial if run is first else first.now
-        less = run.done and run.now < before * 0.995
-        waits = f"The model waits {duration(run.waited)}"
+        share = 1 - run.now / before if run.done and before else 0.0
+        less = f"{share:.0%} less." if share > 0.005 else ""
+        far, waits = duration(run.now), f"The model waits {duration(run.waited)}"
         if run is first:
-            waits = f"{waits} for its jobs." if run.waited else ""
-        else:
-            waits = f"{waits} instead of {duration(first.waited)}." if run.done else ""
+            if not before:
+                return ["No work so far."]
+            takes = f"The work takes {far}{'' if run.done else ' so far'}"
+            once = f" instead of {duration(before)} one after the other."
+            once = once if before > run.now * 1.005 else ", as long as one thing after the other."
+            return [f"{takes}{once}", less, f"{waits} for its jobs." if run.waited else ""]
+        now = f"{run.name}{'' if run.done else ', so far'}: {far}"
         others = [f"{one.name}: {duration(one.now)}." for one in state.runs[1:-1]]
-        return below(f"{1 - run.now / before:.0%} less." if less else "", waits, *others)
+        waits = f"{waits} instead of {duration(first.waited)}." if run.done else ""
+        return [f"{first.name}: {duration(first.now)}, {now}.", less, waits, *others]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -302,20 +270,20 @@ def _grown(run: Run, event: Event) -> Run:
     own, jobs = run.workers.get(lane) or Worker(), run.jobs
     turns = own.of("assistant")
     match read(event):
-        case ModelRequested():
+        case loop.ModelRequested():
             own = replace(own, spans=(*own.spans, Span("assistant", "turn", now)))
-        case ModelReplied() | ModelFailed() as reply:
+        case loop.ModelReplied() | loop.ModelFailed() as reply:
             acts = getattr(reply, "stop_reason", "") == "tool_use"
             if turns and turns[-1].end is None:
                 own = own.last("turn", end=now, acts=acts)
-        case ToolStarted(id=id, name=name):
+        case loop.ToolStarted(id=id, name=name):
             own = own.last("turn", calls=(*turns[-1].calls, name)) if turns else own
             own = replace(own, spans=(*own.spans, Span("call", id, now, None, (name,))))
-        case ToolEnded(id=id):
+        case loop.ToolEnded(id=id):
             own = own.last(id, end=now)
-        case RunStarted():
+        case loop.RunStarted():
             own = replace(own, done=False)
-        case RunEnded():
+        case loop.RunEnded():
             own = replace(own, done=True)
         case JobStarted(id=id, command=command, counted=counted):
             jobs = {**jobs, id: Job(len(jobs) + 1, lane, command, now, counted=counted)}
@@ -340,16 +308,6 @@ def _rows(run: Run) -> Iterator[str]:
         if worker.spans or jobs:
             yield f"of {lane}"
             yield from jobs
-
-
-def _alone(run: Run) -> str:
-    """What one run shows."""
-    if not run.serial:
-        return "No work so far."
-    passed = duration(run.now) + ("" if run.done else " so far")
-    if run.serial <= run.now * 1.005:
-        return f"The work takes {passed}, as long as one thing after the other."
-    return f"The work takes {passed} instead of {duration(run.serial)} one after the other."
 
 
 def _job_facts(job: Job) -> list[object]:
@@ -469,7 +427,7 @@ class _Sheet:
     def job(self, key: str, job: Job, now: float, y: float) -> None:
         """The row of a job; its label stands in it, or beside it where there is more room."""
         self.canvas.text(f"name {key}", 12, y + 16, f"job {job.number}", width=self.left - 14)
-        end = now if job.end is None else job.end
+        end, mark = now if job.end is None else job.end, job.mark.key
         x, right = self.x(job.begin), self.x(max(end, job.told or 0))
         label, took = one_line(job.label, 200), duration(end - job.begin)
         says = f"Job {job.number}, {took}, {job.status}: {one_line(job.command, 160)}"
@@ -477,13 +435,10 @@ class _Sheet:
         inside = self.x(end) - x - 16
         fits = inside > 40 and display.fitting(label, inside) == label
         fits = fits or inside > max(after, before, 60)
-        self.box(f"job {key}", (job.begin, end), y, job.mark.key, label if fits else "", says)
-        if not fits and (after >= before or display.fitting(label, after) == label):
-            spot, style, room = right + 10, "", after
-        else:
-            spot, style, room = x - 10, "e", before
+        self.box(f"job {key}", (job.begin, end), y, mark, label if fits else "", says)
+        follows = after >= before or display.fitting(label, after) == label
+        spot, style, room = (right + 10, "", after) if follows else (x - 10, "e", before)
         if not fits and room >= 40:
-            mark = job.mark.key
             self.canvas.text(f"label {key}", spot, y + 16, label, style, mark, width=room)
 
     def signs(self) -> Iterator[tuple[str, str]]:

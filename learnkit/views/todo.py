@@ -15,7 +15,7 @@ from learnkit.events.text import blocks_of, count, one_line
 from learnkit.events.todo import TodoItem, TodoRejected, TodoReminded, TodoUpdated
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, wrapped
 from learnkit.views.words import describe
 
@@ -67,7 +67,7 @@ class State:
         return sum(item.status == "completed" for item in self.items)
 
 
-class Todo(Diagram[State]):
+class Todo(Worded[State], Diagram[State]):
     """The list, a gauge of rounds without an update, and the reminders."""
 
     name = "todo list"
@@ -91,30 +91,24 @@ class Todo(Diagram[State]):
                 return over if state.kind == "refused" else replace(over, problem="")
         return state
 
-    def finding(self, state: State) -> str:
+    def says(self, state: State) -> list[str]:
+        rounds = count(len(state.rounds), "round")
         if not state.items:
-            rounds = count(len(state.rounds), "round")
-            return f"No list after {rounds}." if state.rounds else "There is no list yet."
-        return f"{state.done} of {count(len(state.items), 'item')} completed."
-
-    def because(self, state: State) -> str:
-        if not state.items:
-            return ""
-        done = f"After {count(len(state.rounds), 'round')}"
+            return [f"No list after {rounds}." if state.rounds else "There is no list yet."]
         reminded = [number for number, one in enumerate(state.rounds, start=1) if one.reminded]
-        if not reminded:
-            return f"{done}, without a reminder."
-        heard = [number for number in reminded if _follows(state, number)]
+        # Those that an update follows.
+        heard = [n for n in reminded if any(one.kind == "list" for one in state.rounds[n : n + 1])]
         if len(reminded) > 1:
             each = "each" if len(heard) == len(reminded) else f"{len(heard)} of them"
-            said = f"{len(reminded)} reminders, {each} with an update in the next round"
-        elif heard:
-            said = (
-                f"a reminder followed round {heard[0]}, and round {heard[0] + 1} updated the list"
-            )
+            said = f": {len(reminded)} reminders, {each} with an update in the next round"
+        elif reminded:
+            (last,) = reminded
+            then = f"round {last + 1} updated the list" if heard else "no update came in the next"
+            said = f": a reminder followed round {last}, and {then}"
         else:
-            said = f"a reminder followed round {reminded[0]}, and no update came in the next"
-        return f"{done}: {said}."
+            said = ", without a reminder"
+        first = f"{state.done} of {count(len(state.items), 'item')} completed."
+        return [first, f"After {rounds}{said}."]
 
     def told(self, state: State, old: State, event: Event) -> str:
         if event.type != "message.added":
@@ -131,18 +125,15 @@ class Todo(Diagram[State]):
             tall = 8 + 16 * len(lines)
             says = f"{mark.word}: {text}"
             canvas.box(f"item {place}", 2, y, width - 4, tall, mark.key, [mark.label], says=says)
-            for number, line in enumerate(lines):
-                at = y + 17 + 16 * number
-                canvas.text(f"text {place} {number}", 116, at, line, "n", mark.key)
+            canvas.rows(f"text {place}", 116, y + 17, lines, "n", mark.key)
             y += tall + 4
         y += 24 * canvas.left_out("items", 10, y + 14, len(state.items) - rows, "more item")
         said = [(state.problem and f"{theme.ERROR.glyph} refused: {state.problem}", "", "error")]
         said += [("" if state.items else "The list is empty.", "q", "")]
         said += [(f"rounds of calls: {_legend(state)}", "q", "")]
         for number, (text, style, key) in enumerate(said):
-            for place, line in enumerate(wrapped(text, width - 4)):
-                canvas.text(f"said {number} {place}", 2, y + 16, line, style, key)
-                y += 18
+            lines = wrapped(text, width - 4)
+            y = canvas.rows(f"said {number}", 2, y + 16, lines, style, key, 18) - 16
         y, x, earlier = y + 8, 2.0, len(state.rounds) - 2 * rows
         if canvas.left_out("rounds", x, y + 16, earlier, "earlier round"):
             x += 150
@@ -181,11 +172,6 @@ class Todo(Diagram[State]):
         return table + static.table(head, rounds, 2 * rows, newest=True)
 
 
-def _follows(state: State, number: int) -> bool:
-    """Whether the round after a round updates the list."""
-    return any(one.kind == "list" for one in state.rounds[number : number + 1])
-
-
 def _brings_results(message: dict[str, Any]) -> bool:
     blocks = blocks_of(message.get("content"))
     return any(block.get("type") == "tool_result" for block in blocks)
@@ -205,9 +191,7 @@ def _gauge(canvas: Canvas, state: State, y: float) -> float:
     rounds = count(state.remind_after, "round")
     says = f"{state.since} of {rounds} without an update of the list{follows}"
     lines = wrapped(says if state.remind_after else "no reminders", canvas.width - 4)
-    for number, line in enumerate(lines):
-        canvas.text(f"gauge {number} is", 2, y + 28 + 18 * number, line, "q")
-    return y + 18 * (len(lines) + 1)
+    return canvas.rows("gauge is", 2, y + 28, lines, "q", each=18) - 10
 
 
 def _legend(state: State) -> str:

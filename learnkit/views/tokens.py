@@ -18,11 +18,10 @@ from learnkit.events.loop import MessageAdded, MessagesRewritten, ModelReplied, 
 from learnkit.events.text import count, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend, short, ticks_of
 from learnkit.views.drawing.text import scale_of
-from learnkit.views.words import below
 
 #: In pixels: the height of a full column, its upper end, where the first one begins, and the least
 #: that a column takes.
@@ -103,7 +102,7 @@ class State:
         return scale_of(max([threshold, *columns, *(one.before for one in self.shortened)]))
 
 
-class Tokens(Diagram[State]):
+class Tokens(Worded[State], Diagram[State]):
     """The length of every request of one agent, the threshold, and each compaction."""
 
     name = "tokens over turns"
@@ -148,43 +147,37 @@ class Tokens(Diagram[State]):
             return super().told(state, old, event)
         return f"{_said(state, state.shown - 1)}."
 
-    def finding(self, state: State) -> str:
+    def says(self, state: State) -> list[str]:
         if not state.drawn:
-            return "No request was answered yet."
+            return ["No request was answered yet."]
         number, longest = len(state.drawn), max(one.tokens for one in state.drawn)
-        if cuts := len(state.shortened):
-            due = all(one.before > state.threshold for one in state.shortened)
-            if due and longest <= state.threshold:  # what passes it is never sent
-                keeps = f"keep{'s' * (cuts == 1)} every request under the threshold"
-                return f"{count(cuts, 'compaction')} {keeps} of {state.threshold:,} tokens."
-            return f"{count(cuts, 'compaction')}; the longest request has ≈{longest:,} tokens."
-        if state.window:
-            return f"Request {number} fills the context window: ≈{longest:,} tokens."
-        which = f"The longest of {number} requests" if number > 1 else "The only request"
-        return f"{which} has ≈{longest:,} tokens."
-
-    def because(self, state: State) -> str:
-        if not state.drawn:
-            return ""
-        number, longest = len(state.drawn), max(one.tokens for one in state.drawn)
-        side = "under" if longest <= state.threshold else "over"
-        limit = f", {side} the threshold of {state.threshold:,}" if state.threshold else ""
-        if state.shortened:
+        under = longest <= state.threshold
+        limit = f", {'under' if under else 'over'} the threshold of {state.threshold:,}"
+        limit = limit if state.threshold else ""
+        has = f"has ≈{longest:,} tokens"
+        if layers := [one.layer for one in state.shortened]:
+            cuts, s = count(len(layers), "compaction"), "s" * (len(layers) == 1)
+            first = f"{cuts}; the longest request {has}."
+            # What passes the threshold is never sent.
+            if under and all(one.before > state.threshold for one in state.shortened):
+                keeps = f"keep{s} every request under the threshold of {state.threshold:,} tokens"
+                first = f"{cuts} {keeps}."
             saved = sum(one.before - one.after for one in state.shortened)
-            layers = [one.layer for one in state.shortened]
             kinds = [
                 count(layers.count(layer), word).replace("summarys", "summaries")
                 for layer, (_, word) in _LAYERS.items()
                 if layer in layers
             ]
-            takes = "remove" if len(layers) > 1 else "removes"
-            said = f"{listed(kinds)} {takes} ≈{saved:,} tokens."
-            said += f" The longest of {number} requests has ≈{longest:,} tokens{limit}."
+            said = f"{listed(kinds)} remove{s} ≈{saved:,} tokens."
+            said += f" The longest of {number} requests {has}{limit}."
         else:
+            which = f"The longest of {number} requests" if number > 1 else "The only request"
+            fills = f"Request {number} fills the context window: ≈{longest:,} tokens."
+            first = fills if state.window else f"{which} {has}."
             said = f"Nothing was compacted{limit}."
         cached = sum(one.cached for one in state.drawn)
         share = cached / max(sum(one.tokens for one in state.drawn), 1)
-        return below(said, f"{share:.0%} of all tokens sent came from the cache." if cached else "")
+        return [first, said, f"{share:.0%} of all tokens sent came from the cache." * bool(cached)]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -273,13 +266,13 @@ def _arrows(canvas: Canvas, state: State, each: float, group: int) -> None:
             form.format(*_LAYERS[cut.layer], short(cut.before), short(cut.after))
             for cut in state.shortened
         ]
-        rooms = [7 * len(text) for text in texts]
-        lefts = [
-            max(LEFT, min(x - room / 2, canvas.width - room))
-            for (x, _), room in zip(spots, rooms, strict=True)
-        ]
-        ends = [0.0, *(left + room for left, room in zip(lefts, rooms, strict=True))]
-        if all(end <= left for end, left in zip(ends, lefts, strict=False)):
-            for number, (left, (_, y), text) in enumerate(zip(lefts, spots, texts, strict=True)):
+        placed, free = [], 0.0
+        for (x, y), text in zip(spots, texts, strict=True):
+            room = 7 * len(text)
+            left = max(LEFT, min(x - room / 2, canvas.width - room))
+            placed += [(left, y, text)] if free <= left else []
+            free = left + room
+        if len(placed) == len(spots):
+            for number, (left, y, text) in enumerate(placed):
                 canvas.text(f"cut {number} is", left, y, text, "", mark)
             break

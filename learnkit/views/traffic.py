@@ -18,11 +18,10 @@ from learnkit.events.text import count, listed, one_line, quoted
 from learnkit.events.vocabulary import read
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, text_width, wrapped
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.people import People
-from learnkit.views.words import below, title
 
 #: Height of a row of text, of the room below a line, and of the box with an agent's name; the
 #: greatest distance of two lifelines; all in pixels.
@@ -77,11 +76,6 @@ class TrafficLine:
             return f"{asks} {self.request}: {self.text}".rstrip(" :")
         return self.text or (self.type if self.ids else "")
 
-    @property
-    def same(self) -> tuple[str, str, str, float]:
-        """What all messages of one broadcast have in common."""
-        return self.type, self.sender, self.text, self.at
-
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -92,13 +86,8 @@ class State:
     sent: int = 0
     waits: str = ""
 
-    @property
-    def waiting(self) -> int:
-        """How many messages are unread."""
-        return sum(len(person.unread) for person in self.people.values())
 
-
-class Traffic(Diagram[State]):
+class Traffic(Worded[State], Diagram[State]):
     """The messages of a team over time."""
 
     name = "inbox traffic"
@@ -134,20 +123,14 @@ class Traffic(Diagram[State]):
                 people = people if people.keys() != state.people.keys() else state.people
         return State(people, lines, sent)
 
-    def finding(self, state: State) -> str:
-        return title(self._said(state)[0])
-
-    def because(self, state: State) -> str:
-        return below(*self._said(state)[1:])
-
-    def _said(self, state: State) -> list[str]:
-        """The title, and what it leaves out."""
+    def says(self, state: State) -> list[str]:
         waits = [f"{one_line(state.waits, 40)} waits for your reply."] if state.waits else []
         if not state.sent:
             return [*waits, "No message has been sent yet."]
-        waiting = f"{state.waiting} unread" if state.waiting else "all read"
+        unread = sum(len(person.unread) for person in state.people.values())
+        waiting = f"{unread} unread" if unread else "all read"
         if state.sent == 1:
-            waiting = "unread" if state.waiting else "read"
+            waiting = "unread" if unread else "read"
         mails = [line for line in state.lines if line.ids]
         ways = listed(_ways(mails, next(iter(state.people))))
         last = next((one for one in reversed(mails) if one.type not in _ASKS), mails[-1])
@@ -194,9 +177,8 @@ class Traffic(Diagram[State]):
             place = (x - each / 2 + 2, top, each - 4, _HEAD)
             canvas.box(f"head {person.name}", *place, mark, says=says)
             if each > 28:
-                canvas.text(
-                    f"name {person.name}", x, top + 16, person.name, "bcn", mark, width=each - 6
-                )
+                name = person.name
+                canvas.text(f"name {name}", x, top + 16, name, "bcn", mark, width=each - 6)
         for line in shown:
             _draw(canvas, line, middle, marks, places[line.key], left, each)
         if state.waits:
@@ -226,15 +208,13 @@ def _posted(
     lines: tuple[TrafficLine, ...], event: Event, mail: MailData
 ) -> tuple[TrafficLine, ...]:
     """The lines after a message; another recipient of the same broadcast joins its line."""
-    text, to = mail.content, mail.to
-    same = ("broadcast", mail.sender, text, event.time)
-    if lines and mail.type == "broadcast" and lines[-1].same == same and to not in lines[-1].to:
-        last, ids = lines[-1], (mail.id,)
-        more = replace(last, to=(*last.to, to), ids=last.ids + ids, unread=last.unread + ids)
+    what, ids = (mail.type, mail.sender, mail.content, event.time), (mail.id,)
+    last = lines[-1] if lines and mail.type == "broadcast" else None
+    if last and what == (last.type, last.sender, last.text, last.at) and mail.to not in last.to:
+        more = replace(last, to=(*last.to, mail.to), ids=last.ids + ids, unread=last.unread + ids)
         return (*lines[:-1], more)
-    ends = mail.sender, (to,), mail.type, text
-    request = mail.request_id or ""
-    return (*lines, TrafficLine(f"{event.seq}", event.time, *ends, (mail.id,), request, (mail.id,)))
+    ends = mail.sender, (mail.to,), mail.type, mail.content, ids, mail.request_id or "", ids
+    return (*lines, TrafficLine(f"{event.seq}", event.time, *ends))
 
 
 def _ways(mails: list[TrafficLine], lead: str) -> list[str]:
@@ -270,8 +250,7 @@ def _draw(
     room = canvas.width - left - text_width(at) - 8
     canvas.text(f"who {key}", left, y + 12, line.title, "b", mark, width=room)
     canvas.text(f"at {key}", canvas.width - 2, y + 12, at, "qe")
-    for number, row in enumerate(_texts(line, canvas.width - left), start=1):
-        canvas.text(f"say {key} {number}", left, y + 12 + _ROW * number, row)
+    canvas.rows(f"say {key}", left, y + 12 + _ROW, _texts(line, canvas.width - left))
     for number, name in enumerate(line.to):
         if name not in middle:
             continue

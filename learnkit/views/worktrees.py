@@ -15,20 +15,15 @@ from learnkit.events.tasks import TaskDeleted
 from learnkit.events.teams import TeamSpawned
 from learnkit.events.text import count, listed, one_line, quoted
 from learnkit.events.vocabulary import read
-from learnkit.events.worktrees import (
-    CommitData,
-    WorktreeCommits,
-    WorktreeData,
-    WorktreeEvent,
-    WorktreeFailed,
-)
+from learnkit.events.worktrees import CommitData, WorktreeCommits, WorktreeEvent, WorktreeFailed
+from learnkit.views import board
 from learnkit.views import people as folk
-from learnkit.views.board import Board, board_after
+from learnkit.views.board import Board
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.time_axis import duration
-from learnkit.views.words import TITLE, below, title
+from learnkit.views.words import TITLE
 
 #: Steps that stand on the line of the main branch.
 _MAIN = ("merge", "conflict")
@@ -117,7 +112,7 @@ class State:
         return theme.agent(self.agents.index(owner) if owner in self.agents else 0).key
 
 
-class Worktrees(Diagram[State]):
+class Worktrees(Worded[State], Diagram[State]):
     """The worktrees of a repository as lanes, their commits, and how they are merged."""
 
     name = "worktrees"
@@ -129,8 +124,14 @@ class Worktrees(Diagram[State]):
                 return _joined(state, event.lane)
             case TeamSpawned(name=name):
                 return _joined(state, name)
-            case WorktreeEvent(tree=tree):
-                return _happened(state, event, tree, event.type.partition(".")[2])
+            case WorktreeEvent(tree=new):
+                kind = event.type.partition(".")[2]
+                old = state.trees.get(new.name) if kind != "create" else None
+                agent = old.agent if old else event.lane
+                merged = kind == "merge" or (old is not None and old.merged)
+                tree = Tree(new.name, new.branch, agent, new.task_id, new.status, merged)
+                state = replace(state, trees={**state.trees, tree.name: tree})
+                return _with(state, [Step(kind, tree.name, event.time, event.lane)])
             case WorktreeFailed(name=name, tool=tool, problem=text) if name in state.trees:
                 kind = "conflict" if tool == "merge" else "failed"
                 return _with(state, [Step(kind, name, event.time, event.lane, text)])
@@ -139,7 +140,7 @@ class Worktrees(Diagram[State]):
             case TaskDeleted():
                 return state  # whoever worked there still did
             case _:
-                return replace(state, tasks=board_after(state.tasks, event))
+                return replace(state, tasks=board.after(state.tasks, event))
 
     def told(self, state: State, old: State, event: Event) -> str:
         new = [step for step in state.steps if step.id not in old.seen and step.kind == "commit"]
@@ -147,28 +148,21 @@ class Worktrees(Diagram[State]):
             return folk.sentence(event)
         step = new[-1]
         where = step.tree or "the main branch"
-        said = f"{step.by} commits to {where}: {quoted(step.text)}" if old.seen else ""
-        return ended(f"{said}.") if said else f"The main branch is at {step.id}."
+        said = f"{step.by} commits to {where}: {quoted(step.text)}."
+        return ended(said) if old.seen else f"The main branch is at {step.id}."
 
-    def finding(self, state: State) -> str:
-        if not state.trees:
-            return "There is no worktree so far."
+    def says(self, state: State) -> list[str]:
         groups: dict[str, list[str]] = {}
         for tree in state.trees.values():
             said = tree.state.replace(", ", " and ").replace("and not merged", "but not merged")
             groups.setdefault(said, []).append(tree.name)
-        each = [
-            f"{listed(names)} {'are' if len(names) > 1 else 'is'} {said}"
-            for said, names in groups.items()
-        ]
-        said = f"{'; '.join(each)}."
-        if len(said) > TITLE:  # too many for their names
-            merged = sum(len(names) for said, names in groups.items() if said.startswith("merged"))
-            said = f"{merged} of {count(len(state.trees), 'worktree')} merged."
-        return title(said)
-
-    def because(self, state: State) -> str:
-        parts = []
+        are = {said: "are" if len(names) > 1 else "is" for said, names in groups.items()}
+        each = [f"{listed(names)} {are[said]} {said}" for said, names in groups.items()]
+        first = f"{'; '.join(each)}." if each else "There is no worktree so far."
+        if len(first) > TITLE:  # too many for their names
+            merged = sum(tree.merged for tree in state.trees.values())
+            first = f"{merged} of {count(len(state.trees), 'worktree')} merged."
+        parts = [first]
         if gone := [one.name for one in state.trees.values() if one.state.endswith("removed")]:
             stay = "branches of {} stay" if len(gone) > 1 else "branch of {} stays"
             parts.append(f"The {stay.format(listed(gone))}.")
@@ -179,7 +173,7 @@ class Worktrees(Diagram[State]):
             parts.append(f"{count(len(undone), 'merge')} {how}.")
         if failed := sum(step.kind == "failed" for step in state.steps):
             parts.append(f"{count(failed, 'call')} failed.")
-        return below(*parts)
+        return parts
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas, beside = Canvas(width), width >= 480
@@ -198,10 +192,9 @@ class Worktrees(Diagram[State]):
             canvas.edge("branch", f"M0 0H{plan.right - begin:g}", ink, "w", x=begin, y=head)
         for tree in trees:
             plan.branch(tree)
-        for number in range(len(plan.steps)):
-            plan.step(number)
-        for number in range(len(plan.steps)):
-            plan.label(number)
+        for draw in (plan.step, plan.label):
+            for number in range(len(plan.steps)):
+                draw(number)
         for tree in trees:
             plan.names(tree, beside)
         y = max(canvas.height, head + 16)
@@ -227,16 +220,6 @@ class Worktrees(Diagram[State]):
 
 def _joined(state: State, who: str) -> State:
     return state if who in state.agents else replace(state, agents=(*state.agents, who))
-
-
-def _happened(state: State, event: Event, given: WorktreeData, kind: str) -> State:
-    """The state after a worktree was made, merged, kept or removed."""
-    old = state.trees.get(given.name) if kind != "create" else None
-    agent = old.agent if old else event.lane
-    merged = kind == "merge" or (old is not None and old.merged)
-    tree = Tree(given.name, given.branch, agent, given.task_id, given.status, merged)
-    state = replace(state, trees={**state.trees, tree.name: tree})
-    return _with(state, [Step(kind, tree.name, event.time, event.lane)])
 
 
 def _committed(state: State, event: Event, found: tuple[CommitData, ...]) -> State:
@@ -365,8 +348,8 @@ class _Plan:
         room = min([*later, *ends, self.canvas.width]) - x
         key, mark = self.keys[number], self.state.colour(one.tree)
         if one.kind == "commit" and room >= 50:
-            style, top = ("o", y + 22) if one.tree else ("", y - 16)
-            self.canvas.text(f"label {key}", x - 8, top, one.text, style, mark, width=room)
+            style, top, gap = ("o", y + 22, 0) if one.tree else ("", y - 16, 8)
+            self.canvas.text(f"label {key}", x - 8, top, one.text, style, mark, width=room - gap)
             if one.files and one.tree:
                 more = f" +{len(one.files) - 1}" if len(one.files) > 1 else ""
                 name = one.files[0].rpartition("/")[2] + more

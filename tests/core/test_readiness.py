@@ -12,7 +12,7 @@ import learnkit as lk
 from learnkit.backends.task import Task
 from learnkit.core.readiness import is_ready, open_blockers
 from learnkit.events.log import Event
-from learnkit.views.board import board_after
+from learnkit.views import board
 from learnkit.views.drawing import theme
 
 #: The tasks as (id, status, owner, blocked_by), and the ids of those that are ready.
@@ -41,7 +41,7 @@ def test_the_rule_the_board_and_the_view_agree(case: str, tmp_path: Path) -> Non
     assert [id for id, task in tasks.items() if is_ready(task, tasks)] == ready
 
     opened = Event(0, 0.0, "lead", "board.opened", {"tasks": [t.to_json() for t in tasks.values()]})
-    cards = board_after({}, opened)
+    cards = board.after({}, opened)
     assert [id for id, card in cards.items() if card.mark is theme.READY] == ready
     for id, card in cards.items():
         assert list(card.waits) == open_blockers(tasks[id], tasks)

@@ -197,7 +197,7 @@ def test_text_that_the_harness_injects_is_not_the_persons(run: Callable[..., Any
     kinds = ["user", "assistant", "injected", "assistant", "user"]
     for place, kind in enumerate(kinds):
         assert f'class="msg {kind}"' in view.frame(view.at())[f"lead/{place}"]
-    assert "The harness injects message 2" in told(view, 4)
+    assert "The harness injects it. Message 2 enters" in told(view, 4)
 
 
 def test_compaction_keeps_the_cards_that_stay(run: Callable[..., Any]) -> None:

@@ -88,7 +88,7 @@ def test_a_message_that_is_read_twice_is_marked_where_the_reader_gets_it_again()
     assert thrice.finding(thrice.at()) == "alice reads bob 1 twice."
     view = Schedule(log_of(*STORY[:2], drains, drains, again))
     assert view.because(view.at()) == "1 message sent, none lost."
-    assert told(view)[-1] == "✗ alice gets bob 1 once more."
+    assert told(view)[-1] == "“bob 1” is read once more."
     for width, text in ((WIDE, "✗ again: bob 1"), (NARROW, "✗ again: b1")):
         canvas = drawn(view, width=width)
         assert [(one.key, one.lines[0]) for one in some(canvas, "lost")] == [("lost 2", text)]
@@ -190,7 +190,7 @@ def test_what_happens_without_an_emptied_file_is_told_as_it_is() -> None:
     view = Schedule(log_of(STARTED, did("bob", "wrote", ["bob 1"], []), LOST))
     assert "it is no longer in the inbox" in view.finding(view.at())
     done = log_of(STARTED, did("alice", "finished", ["bob 1"], ["bob 1", "bob 2"]))
-    assert told(Schedule(done))[-1] == "alice is done with bob 1. In the file: bob 1 and bob 2."
+    assert told(Schedule(done))[-1] == "alice finishes. In the file: bob 1 and bob 2."
     assert "carol 1 is lost" in told(Schedule(log_of(LOST)))[-1]
 
 

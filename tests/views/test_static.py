@@ -121,11 +121,12 @@ def test_text_plain_is_one_line_and_the_same_every_time(story: EventLog) -> None
     messages = [event.data["message"] for event in story if event.type == "message.added"]
     sent = estimate_tokens("Be brief.") + estimate_tokens(story[0].data["tools"])
     assert bundle["text/plain"] == (
-        "message array: Each request carries the whole array again: 2 requests, "
+        "message array: Each request carries the whole array again: 2 requests. "
         f"≈ {2 * sent + estimate_tokens([*messages[:1], *messages[:3]])} tokens in all, "
         f"≈ {sent + estimate_tokens(messages[:3])} in the last one alone."
     )
     assert bundle == Messages(list(story))._repr_mimebundle_()
     assert str(Dispatch(story)) == (
-        "tool dispatch: 2 calls to 1 of 3 tools: 1 ok, 1 failed; there is no tool called send_mail."
+        "tool dispatch: 2 calls: there is no tool send_mail. 1 ok and 1 failed. "
+        "read_file and write_file were not called."
     )

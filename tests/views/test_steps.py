@@ -48,7 +48,7 @@ def test_the_game_of_lesson_11_has_at_most_60_stops(game: EventLog) -> None:
     for view in (Team(game), Tasks(game)):
         assert 30 < stops(view) <= MOST
     finding = Team(game).finding(Team(game).at())
-    assert finding.startswith("14 of 14 tasks completed: ")
+    assert finding.startswith("14 of 14 tasks completed by ")
 
 
 def test_an_event_that_changes_nothing_is_no_step() -> None:

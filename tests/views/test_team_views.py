@@ -95,7 +95,7 @@ def test_an_agent_joins_where_the_lead_has_spawned_it_and_ends_where_it_shuts_do
     head = canvas["head lead"]
     assert joins.x == pytest.approx(head.x + head.width / 2, abs=0.1)
     assert canvas["who 2"].lines == ("lead starts alice",)
-    assert canvas["say 2 1"].lines == ("coder",)
+    assert canvas["say 2 0"].lines == ("coder",)
     assert canvas["head alice"].y > canvas["arrow 1 0"].y > head.y
     life = canvas["life alice"]
     assert life.path.endswith(f"V{canvas['end 3'].y - life.y:g}")

@@ -35,7 +35,7 @@ def listed(*statuses: str) -> Any:
 
 
 def gauge(view: Todo, state: State) -> str:
-    return "".join(view.draw(state, WIDE, 20)["gauge 0 is"].lines)
+    return "".join(view.draw(state, WIDE, 20)["gauge is 0"].lines)
 
 
 WORK = lk.use("work")

@@ -59,8 +59,8 @@ def clash(tmp_path_factory: pytest.TempPathFactory) -> lk.EventLog:
 def test_the_finding_tells_a_success_and_the_conflict_on_the_way(clash: lk.EventLog) -> None:
     view = Worktrees(clash)
     assert said(view) == (
-        "a is merged and removed (its branch stays); b is merged and kept; 1 merge met a conflict "
-        "and was undone."
+        "a is merged and removed; b is merged and kept. The branch of a stays. "
+        "1 merge met a conflict and was undone."
     )
 
 

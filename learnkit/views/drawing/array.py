@@ -11,17 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.token_count import estimate_tokens
+from learnkit.events import loop
 from learnkit.events.log import Event
-from learnkit.events.loop import (
-    MessageAdded,
-    MessagesRewritten,
-    ModelFailed,
-    ModelRequested,
-    RunEnded,
-    RunStarted,
-    ToolEnded,
-    ToolStarted,
-)
 from learnkit.events.text import blocks_of, count
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import blocks, theme
@@ -130,19 +121,19 @@ class Array:
 def grow(array: Array, event: Event) -> Array:
     """The array after an event; the same object when nothing in it changed."""
     match read(event):
-        case RunStarted(system=system, tools=tools):
+        case loop.RunStarted(system=system, tools=tools):
             return replace(_prompted(array, system, tools), prompted=True)
-        case MessageAdded(message=message, index=index):
+        case loop.MessageAdded(message=message, index=index):
             return _added(array, message, index)
-        case MessagesRewritten(messages=messages):
+        case loop.MessagesRewritten(messages=messages):
             return _rewritten(array, messages)
-        case ModelRequested(purpose="conversation"):  # one for a summary isn't this array
+        case loop.ModelRequested(purpose="conversation"):  # one for a summary isn't this array
             return _requested(array)
-        case ModelFailed() | RunEnded():
+        case loop.ModelFailed() | loop.RunEnded():
             return replace(array, waiting=False) if array.waiting else array
-        case ToolStarted(id=call):
+        case loop.ToolStarted(id=call):
             return _marked(array, {call: theme.WORKING})
-        case ToolEnded(id=call) as ended:
+        case loop.ToolEnded(id=call) as ended:
             return _marked(array, {call: theme.DONE if ended.done else theme.FAILED})
     return array
 

@@ -20,7 +20,7 @@ from learnkit.events.log import Event
 from learnkit.runtime.notebook import has_tapes, in_kernel, is_live, is_static
 from learnkit.views.drawing import display, static
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.words import describe
+from learnkit.views.words import below, describe, title
 
 S = TypeVar("S")
 V = TypeVar("V", bound="View[Any]")
@@ -256,6 +256,20 @@ def _player() -> Player:
             raise UsageError("no player of pictures is installed: pip install learnkit")
         View.player = next(iter(registered)).load()()
     return View.player
+
+
+class Worded(View[S]):
+    """A view whose title and the line below it are made together."""
+
+    @abstractmethod
+    def says(self, state: S) -> list[str]:
+        """The title, and the sentences of the line below it."""
+
+    def finding(self, state: S) -> str:
+        return title(self.says(state)[0])
+
+    def because(self, state: S) -> str:
+        return below(*self.says(state)[1:])
 
 
 class Diagram(View[S]):

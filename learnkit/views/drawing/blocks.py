@@ -169,9 +169,8 @@ def lines(message: dict[str, Any], injected: bool = False) -> list[BlockLine]:
     for block in blocks_of(message.get("content")):
         kind = block.get("type")
         if kind == "text":
-            found.append(
-                BlockLine(theme.INJECTED if injected else None, str(block.get("text", "")))
-            )
+            mark = theme.INJECTED if injected else None
+            found.append(BlockLine(mark, str(block.get("text", ""))))
         elif kind == "tool_use":
             text, name = arguments(block.get("input", {})), str(block.get("name", "?"))
             found.append(BlockLine(theme.CALL, text, str(block.get("id")), name))

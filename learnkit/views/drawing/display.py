@@ -190,6 +190,23 @@ class Canvas:
         lines = (fitting(text, width, style),)
         self._put("text", key, (x, y, 0, 0), mark, style, lines, **link)
 
+    def rows(
+        self,
+        key: str,
+        x: float,
+        y: float,
+        lines: Iterable[str],
+        style: str = "",
+        mark: str = "",
+        each: float = _LEADING,
+        says: str = "",
+    ) -> float:
+        """Write lines below each other, the first at y; return where one more would stand."""
+        for number, line in enumerate(lines):
+            self.text(f"{key} {number}", x, y, line, style, mark, says=says * (not number))
+            y += each
+        return y
+
     def box(
         self,
         key: str,

@@ -14,6 +14,7 @@ from learnkit.course.lab import Lab
 from learnkit.course.lessons.s06.survivors import SIGNS, Survivors, survivors
 from learnkit.views.drawing.display import NARROW
 from learnkit.views.drawing.text import esc
+from learnkit.views.words import TITLE
 
 CARRIED = {"your request", "the newest result", "the plan"}
 
@@ -70,7 +71,10 @@ def test_the_picture_and_its_sentence_say_what_is_left(found: Survivors) -> None
         "lk.Compaction always keeps your request, the newest result and the plan, and always loses "
         "older results."
     ) in str(found)
-    assert f"<strong>{esc(str(found))}</strong>" in found._repr_mimebundle_()["text/html"]
+    shown = found._repr_mimebundle_()["text/html"]
+    assert f"<strong>{esc(found.title)}</strong></p><p>{esc(str(found))}</p>" in shown
+    assert found.title.endswith("3 with lk.Compaction.")
+    assert len(found.title) <= TITLE
     for what in SIGNS:  # as a table, too
         (row,) = re.findall(rf"<tr><td>{re.escape(esc(what))}</td>(.*?)</tr>", found.facts())
         kept = [what in left for lengths in found.left.values() for left in lengths.values()]

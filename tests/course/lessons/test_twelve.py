@@ -62,13 +62,12 @@ def test_every_type_of_the_lessons_has_a_row_or_is_quiet() -> None:
 def test_the_finding_names_what_is_missing_and_then_which_began_last() -> None:
     view = Twelve(a_day(("lead",)))
     assert view.finding(view.at(0)) == "No mechanism has acted so far."
-    assert (
-        "1 of 12 mechanisms have acted in one run of 1 agent, not yet 11 others."
-        in view.finding(view.at(1))
+    assert "1 of 12 mechanisms have acted in one run of 1 agent. Not yet: 11 others." in view.line(
+        view.at(1)
     )
-    assert "of 1 agent, not yet autonomy and worktrees." in view.finding(view.at(10))
-    assert view.finding(view.at()) == (
-        "All twelve mechanisms acted in one run of 1 agent. "
+    assert "of 1 agent. Not yet: autonomy and worktrees." in view.line(view.at(10))
+    assert view.line(view.at()) == (
+        "twelve mechanisms: All twelve mechanisms acted in one run of 1 agent. "
         "Protocols, autonomy and worktrees began last, at 9 s."
     )
 

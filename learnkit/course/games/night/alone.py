@@ -18,10 +18,10 @@ from learnkit.core.tools import tool
 from learnkit.course import trials
 from learnkit.course.games.killed import Killed
 from learnkit.course.games.night.fault import (
-    Fault,
     Harness,
     Kill,
     Outcome,
+    fault,
     judged,
     last,
     offered,
@@ -45,8 +45,9 @@ Begin each test file with this line:
 """
 
 
+@fault("22:00", "s01", "Ctrl-C")
 def interrupted(harness: Harness, folder: Path) -> Outcome:
-    """Ctrl-C while a command runs; then the user asks again."""
+    """You press Ctrl-C while a command runs, and ask something else."""
 
     @tool(name="bash")
     def bash(command: str) -> str:
@@ -71,8 +72,9 @@ def interrupted(harness: Harness, folder: Path) -> Outcome:
     )
 
 
+@fault("23:00", "s02", "Three 30s", "tools")
 def limit(harness: Harness, folder: Path) -> Outcome:
-    """A limit of 30 becomes 35, in a file with three 30s."""
+    """The alert limit has to change from 30 to 35. The file has three 30s."""
     file = folder / "settings.py"
     file.write_text("LIMIT = 30\nDAYS = 30\nPORT = 3000\n")
 
@@ -107,13 +109,15 @@ def _tried(name: trials.Name, harness: Harness, part: str) -> Outcome:
     )
 
 
+@fault("00:00", "s03", "A long detour", "todo")
 def detour(harness: Harness, folder: Path) -> Outcome:
-    """A feature of five steps whose output pushes the request out of sight."""
+    """A feature has five steps, and each prints so much that the request moves out of sight."""
     return _tried("drift", harness, "todo")
 
 
+@fault("01:00", "s04", "Eight stations", "subagents")
 def stations(harness: Harness, folder: Path) -> Outcome:
-    """Eight parsers to read, and a fact from each to report."""
+    """Eight parsers each hide one fact. Read in one context, they get mixed up."""
     return _tried("pollution", harness, "subagents")
 
 
@@ -124,8 +128,9 @@ def house_skill(folder: Path) -> Path:
     return folder
 
 
+@fault("02:00", "s05", "The rule of the house", "tools", "skills")
 def style(harness: Harness, folder: Path) -> Outcome:
-    """A test that has to follow the rules of the house."""
+    """A new test has to follow a rule that only the team's documents mention."""
     skills = house_skill(folder / "skills")
 
     def model(request: Any) -> Reply:
@@ -149,13 +154,15 @@ def style(harness: Harness, folder: Path) -> Outcome:
     )
 
 
+@fault("03:00", "s06", "A full context", "compaction")
 def full(harness: Harness, folder: Path) -> Outcome:
-    """Sixteen days of logs, and a unit that was agreed on before them."""
+    """Sixteen days of logs come in after you have agreed on a unit."""
     return _tried("overflow", harness, "compaction")
 
 
+@fault("04:00", "s07", "kill -9", "tools", "tasks")
 def killed(harness: Harness, folder: Path) -> Outcome:
-    """The process is killed after two of four files; a new one starts with an empty context."""
+    """The process is killed after two of four files. The new one starts with an empty context."""
     names = ("parse", "alerts", "report", "manual")
 
     def write(number: int) -> Reply:
@@ -204,6 +211,7 @@ def killed(harness: Harness, folder: Path) -> Outcome:
     )
 
 
+@fault("05:00", "s08", "Ninety minutes", "tools", "background")
 def backfill(harness: Harness, folder: Path) -> Outcome:
     """The archive takes 90 minutes to fill in, and an alert is due within the hour."""
     sent: list[float] = []
@@ -244,68 +252,4 @@ def backfill(harness: Harness, folder: Path) -> Outcome:
     )
 
 
-FAULTS = (
-    Fault(
-        "22:00",
-        "s01",
-        "Ctrl-C",
-        "You press Ctrl-C while a command runs, and ask something else.",
-        interrupted,
-    ),
-    Fault(
-        "23:00",
-        "s02",
-        "Three 30s",
-        "The alert limit has to change from 30 to 35. The file has three 30s.",
-        limit,
-        ("tools",),
-    ),
-    Fault(
-        "00:00",
-        "s03",
-        "A long detour",
-        "A feature has five steps, and each prints so much that the request moves out of sight.",
-        detour,
-        ("todo",),
-    ),
-    Fault(
-        "01:00",
-        "s04",
-        "Eight stations",
-        "Eight parsers each hide one fact. Read in one context, they get mixed up.",
-        stations,
-        ("subagents",),
-    ),
-    Fault(
-        "02:00",
-        "s05",
-        "The rule of the house",
-        "A new test has to follow a rule that only the team's documents mention.",
-        style,
-        ("tools", "skills"),
-    ),
-    Fault(
-        "03:00",
-        "s06",
-        "A full context",
-        "Sixteen days of logs come in after you have agreed on a unit.",
-        full,
-        ("compaction",),
-    ),
-    Fault(
-        "04:00",
-        "s07",
-        "kill -9",
-        "The process is killed after two of four files. The new one starts with an empty context.",
-        killed,
-        ("tools", "tasks"),
-    ),
-    Fault(
-        "05:00",
-        "s08",
-        "Ninety minutes",
-        "The archive takes 90 minutes to fill in, and an alert is due within the hour.",
-        backfill,
-        ("tools", "background"),
-    ),
-)
+FAULTS = (interrupted, limit, detour, stations, style, full, killed, backfill)

@@ -15,10 +15,10 @@ from learnkit.core.agent import Agent
 from learnkit.core.mechanism import Mechanism
 from learnkit.course.games.killed import Killed, when
 from learnkit.course.games.night.fault import (
-    Fault,
     Harness,
     Kill,
     Outcome,
+    fault,
     judged,
     last,
     offered,
@@ -55,8 +55,9 @@ def _once(*fates: Mechanism) -> Callable[[str, str], list[Mechanism]]:
     return lambda name, role: [left.pop()] if left and name == _NAMES[0] else []
 
 
+@fault("06:00", "s09", "An unanswered question", "tools", "team")
 def question(harness: Harness, folder: Path) -> Outcome:
-    """A colleague is killed when it has read a question, and before it has answered."""
+    """A colleague is killed when it has read your question, before it answers."""
     found: list[str] = []
     if not harness.has("team"):
         ask = "Ask alice which limit holds for hospitals."
@@ -101,8 +102,9 @@ class _KillInRun(Mechanism):
         return None
 
 
+@fault("07:00", "s10", "Tidying up", "tools", "team", "protocols")
 def tidy(harness: Harness, folder: Path) -> Outcome:
-    """Somebody tidies up, and begins with the raw archive."""
+    """Someone tidies up the folder, and wants to delete the raw archive first."""
     work = folder / "work"
     work.mkdir()
     (work / "archive.csv").write_text("day,station,celsius\n")
@@ -145,8 +147,9 @@ def tidy(harness: Harness, folder: Path) -> Outcome:
     )
 
 
+@fault("08:00", "s11", "A task in dead hands", "tools", "tasks", "team", "autonomy")
 def holding(harness: Harness, folder: Path) -> Outcome:
-    """A worker dies in the middle of a task."""
+    """Four stations have to be checked. A worker dies in the middle of one."""
     names = ("oslo", "cairo", "lima", "quito")
     kill = Kill(2)
 
@@ -227,8 +230,9 @@ class _KillWith(Mechanism):
             raise Killed(f"{agent.name} is killed")
 
 
+@fault("09:00", "s12", "Two on one line", "tools", "worktrees")
 def one_line(harness: Harness, folder: Path) -> Outcome:
-    """Two agents change one line of one file at the same time."""
+    """Two agents change the same line of the same file at the same time."""
     repo = folder / "repo"
     repo.mkdir()
     (repo / "limits.txt").write_text("hospital 30\n")
@@ -293,37 +297,4 @@ def one_line(harness: Harness, folder: Path) -> Outcome:
     )
 
 
-FAULTS = (
-    Fault(
-        "06:00",
-        "s09",
-        "An unanswered question",
-        "A colleague is killed when it has read your question, before it answers.",
-        question,
-        ("tools", "team"),
-    ),
-    Fault(
-        "07:00",
-        "s10",
-        "Tidying up",
-        "Someone tidies up the folder, and wants to delete the raw archive first.",
-        tidy,
-        ("tools", "team", "protocols"),
-    ),
-    Fault(
-        "08:00",
-        "s11",
-        "A task in dead hands",
-        "Four stations have to be checked. A worker dies in the middle of one.",
-        holding,
-        ("tools", "tasks", "team", "autonomy"),
-    ),
-    Fault(
-        "09:00",
-        "s12",
-        "Two on one line",
-        "Two agents change the same line of the same file at the same time.",
-        one_line,
-        ("tools", "worktrees"),
-    ),
-)
+FAULTS = (question, tidy, holding, one_line)

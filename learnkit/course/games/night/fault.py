@@ -95,6 +95,9 @@ class Outcome:
     tokens: int
 
 
+Play = Callable[[Harness, Path], Outcome]
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One hour of the night.
@@ -112,8 +115,13 @@ class Fault:
     lesson: str
     title: str
     story: str
-    play: Callable[[Harness, Path], Outcome]
+    play: Play
     parts: tuple[str, ...] = ()
+
+
+def fault(hour: str, lesson: str, title: str, *parts: str) -> Callable[[Play], Fault]:
+    """Make a function a fault, whose story is its docstring."""
+    return lambda play: Fault(hour, lesson, title, play.__doc__ or "", play, parts)
 
 
 Model = Callable[[Any], Reply]

@@ -19,6 +19,7 @@ from learnkit.events.text import listed
 from learnkit.runtime.notebook import is_live
 from learnkit.views.drawing import static
 from learnkit.views.drawing.display import NARROW, Canvas
+from learnkit.views.words import title
 
 REQUEST = "Report on the logs of three days."
 REASON = "We report in °C, because all our readers use it."
@@ -74,6 +75,15 @@ class Survivors:
         canvas.height = 62 + len(SIGNS) * _ROW
         return canvas
 
+    @property
+    def title(self) -> str:
+        """How many things every summary keeps with each mechanism."""
+        each = []
+        for name, lengths in self.left.items():
+            always = frozenset(SIGNS).intersection(*lengths.values())
+            each.append(f"{len(always)} with {name}")
+        return title(f"Always left of {len(SIGNS)} things: {listed(each)}.")
+
     def __str__(self) -> str:
         said = []
         for name, lengths in self.left.items():
@@ -87,7 +97,8 @@ class Survivors:
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         canvas, said = self.draw(), str(self)
         picture = canvas.inline(said) if is_live() else canvas.img(said)
-        return {"text/html": static.form(said, picture, self.facts()), "text/plain": said}
+        shown = static.form(self.title, picture, self.facts(), said)
+        return {"text/html": shown, "text/plain": said}
 
     def facts(self) -> str:
         """Return what the picture shows as an HTML table."""

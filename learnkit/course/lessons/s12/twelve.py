@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 from learnkit.events import vocabulary
 from learnkit.events.log import Event
-from learnkit.events.sentences import ended
 from learnkit.events.text import count, listed
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.time_axis import Axis, duration
 from learnkit.views.words import describe
@@ -64,7 +63,7 @@ class State:
         return {act.row for act in self.acts}
 
 
-class Twelve(Diagram[State]):
+class Twelve(Worded[State], Diagram[State]):
     """Twelve rows, one for each mechanism, with a mark wherever it acted."""
 
     name = "twelve mechanisms"
@@ -83,20 +82,20 @@ class Twelve(Diagram[State]):
     def told(self, state: State, old: State, event: Event) -> str:
         return f"{MECHANISMS[mechanism(event) or 0].capitalize()}, {event.lane}: {describe(event)}"
 
-    def finding(self, state: State) -> str:
+    def says(self, state: State) -> list[str]:
         rows = state.rows
         if not rows:
-            return "No mechanism has acted so far."
+            return ["No mechanism has acted so far."]
         run = f"in one run of {count(len(state.agents), 'agent')}"
         if len(rows) == len(MECHANISMS):
             began = {row: min(act.at for act in state.acts if act.row == row) for row in rows}
             last = max(began.values())
             late = listed([MECHANISMS[row] for row in sorted(rows) if began[row] == last])
             late = f"{late.capitalize()} began last, at {duration(last)}"
-            return ended(f"All twelve mechanisms acted {run}. {late}.")
+            return [f"All twelve mechanisms acted {run}.", f"{late}."]
         left = [name for number, name in enumerate(MECHANISMS) if number not in rows]
         missing = listed(left) if len(left) <= 4 else f"{len(left)} others"
-        return ended(f"{len(rows)} of 12 mechanisms have acted {run}, not yet {missing}.")
+        return [f"{len(rows)} of 12 mechanisms have acted {run}.", f"Not yet: {missing}."]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
