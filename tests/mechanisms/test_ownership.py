@@ -143,7 +143,7 @@ def test_of_many_that_try_at_once_only_the_owner_succeeds(board: lk.TaskBoard) -
             return
         ended.append(name)
 
-    names = [f"teammate{number}" for number in range(8)]
+    names = [f"mate{number}" for number in range(8)]
     for _ in range(10):
         threads = [threading.Thread(target=end, args=(name,)) for name in [*names, "alice"]]
         for thread in threads:

@@ -323,7 +323,7 @@ def test_an_interrupt_stops_the_team(tmp_path: Path) -> None:
 def random_team(folder: Path, seed: int, clock: Any) -> Ran:
     """Teammates that write to each other at random, and stop writing after a while."""
     chance = random.Random(seed)
-    names = [f"teammate{number}" for number in range(chance.randint(3, 8))]
+    names = [f"mate{number}" for number in range(chance.randint(3, 8))]
     left = {name: chance.randint(1, 5) for name in [*names, "lead"]}
     everybody, guard = [*names, "lead"], threading.Lock()
 

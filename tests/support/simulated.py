@@ -54,7 +54,7 @@ class Plan:
         chance = random.Random(f"plan {seed}")
         plan = cls(seed)
         for number in range(chance.randint(3, 8)):
-            name = f"teammate{number}"
+            name = f"mate{number}"
             plan.roles[name] = chance.choice(ROLES)
             if number and chance.random() < 0.4:
                 plan.crashes[name] = chance.randint(1, 60)

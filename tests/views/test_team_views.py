@@ -229,6 +229,6 @@ def test_eight_teammates_and_much_mail_have_a_small_static_form(tmp_path: Path, 
     view = kind(log)
     html = view.html()
     assert len(html.encode()) < static.LIMIT
-    names = [f"teammate{number}" for number in range(8)]
+    names = [f"mate{number}" for number in range(8)]
     if kind is not Protocol:
         assert all(name in words(html) for name in names)
