@@ -619,6 +619,7 @@ def task_get(agent: Agent, task_id: int) -> str:
 
 # %% s08 background
 RUNNING = {}  # id of a job -> its process
+MAX_JOB = 3600  # seconds; then it is killed
 
 
 @hook("start")
@@ -626,15 +627,21 @@ def no_jobs(agent: Agent) -> None:
     agent.jobs, agent.ended = {}, []  # id -> state; results that the model has not read
 
 
+def line_of(id: str, state: str, output: str) -> str:
+    """A result, as the model reads it. No output ends the frame around it."""
+    output = output.replace("</background", "< /background")
+    return f"[{id}] {state}: {shortened(output, 500)}"
+
+
 def finish(agent: Agent, id: str) -> None:
     """Wait for a job, and leave its result where the loop will look for it."""
     try:
-        output = output_of(RUNNING[id], seconds=300)
+        output = output_of(RUNNING[id], MAX_JOB)
         state = "failed" if RUNNING[id].returncode else "completed"
     except subprocess.TimeoutExpired as error:
         output, state = str(error), "timeout"
     del RUNNING[id]
-    agent.ended.append(f"[{id}] {state}: {shortened(output, 500)}")
+    agent.ended.append(line_of(id, state, output))
     agent.jobs[id] = state  # last: whoever reads it finds the result in the list
 
 
@@ -674,7 +681,7 @@ def deliver(agent: Agent, calls: list[dict]) -> str | None:
 
 @hook("on_stop")
 def wait_for_job(agent: Agent) -> str | None:
-    """The model may stop while a job runs; it gets another turn when one has ended."""
+    """The model has stopped; if this returns a text, it reads it, and has another turn."""
     while "running" in agent.jobs.values() and not agent.ended:
         time.sleep(0.1)
     return deliver(agent, [])

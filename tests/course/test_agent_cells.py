@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import re
 import subprocess
@@ -110,6 +111,18 @@ def test_a_cell_that_fails_leaves_the_file_as_it_was(
         cells.run("", cell)
     assert {one.name: one.read_text() for one in tmp_path.iterdir()} == before
     assert path.name in before
+
+
+def test_a_syntax_error_points_to_its_line_in_the_cell() -> None:
+    cells = AgentCells("s01", None)
+    cells.run("", "X = 0")
+    for text in ("X = 1\n\ndef f(:", "X = 1\n\ndef g(:"):  # the first line is the magic
+        with pytest.raises(SyntaxError) as caught:
+            cells.run("", text)
+        error = caught.value
+        assert error.lineno == 4
+        assert error.filename
+        assert linecache.getline(error.filename, error.lineno) == text.splitlines()[2]
 
 
 def test_a_definition_moves_to_its_own_part_if_it_needs_what_comes_later() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import linecache
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from learnkit.course.agent_file.own import BELOW, NAME, OwnFile, before_lesson
@@ -38,7 +38,8 @@ class AgentCells:
         self.source = Source.reference(before)
         vars(self.module)["__source__"] = self.source
         if before:
-            self._execute(str(self.source), f"agent.py, lessons to {before}")
+            code = _compiled(str(self.source), f"agent.py, lessons to {before}")
+            exec(code, self.module.__dict__)
 
     def run(self, line: str, cell: str) -> None:
         """Execute a cell, and put it into the file; a cell that fails changes no file.
@@ -47,11 +48,11 @@ class AgentCells:
             SyntaxError: if it is not Python.
             UsageError: if it holds something else than imports, constants, def and class.
         """
-        compile(cell, NAME, "exec", dont_inherit=True)
-        parsed(cell)
         self._cells += 1
         # One line down, because the first line of the cell is the magic.
-        self._execute(f"\n{cell}", f"agent.py, {self._lesson}, cell {self._cells}")
+        code = _compiled(f"\n{cell}", f"agent.py, {self._lesson}, cell {self._cells}")
+        parsed(cell)
+        exec(code, self.module.__dict__)
         self.source.add(self._lesson, cell)
         before = self._file.text
         kept = self._file.add(cell)
@@ -63,11 +64,6 @@ class AgentCells:
                 "don't want. Python takes the lower one."
             )
 
-    def _execute(self, text: str, name: str) -> None:
-        code = compile(text, name, "exec", dont_inherit=True)
-        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-        exec(code, self.module.__dict__)
-
 
 def register(lesson: str, folder: Path | None) -> AgentCells | None:
     """Make ``%%agent`` known to this notebook; None outside of one."""
@@ -78,6 +74,12 @@ def register(lesson: str, folder: Path | None) -> AgentCells | None:
     cells = AgentCells(lesson, folder)
     shell.register_magic_function(cells.run, "cell", "agent")
     return cells
+
+
+def _compiled(text: str, name: str) -> CodeType:
+    """Compile a text; an error in it, of syntax too, then shows its line."""
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    return compile(text, name, "exec", dont_inherit=True)
 
 
 def _lines(text: str) -> int:

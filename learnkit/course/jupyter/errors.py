@@ -59,7 +59,16 @@ def explain_errors() -> None:
 
     shell = sys.modules["IPython"].get_ipython()
     shell.set_custom_exc((Exception, KeyboardInterrupt), shown)
+    if "agent" not in shell.magics_manager.magics["cell"]:
+        shell.register_magic_function(_not_yet, "cell", "agent")
     RAN.watch(shell)
+
+
+def _not_yet(line: str, cell: str) -> None:
+    """Say which cell makes ``%%agent`` known, in the place of IPython's bare “not found”."""
+    from learnkit.errors import UsageError
+
+    raise UsageError(where("lab", notebook()) or "%%agent is known once a lesson has begun")
 
 
 def is_meant(cell: str, notebook: Path | None) -> bool:

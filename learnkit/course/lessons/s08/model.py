@@ -15,7 +15,11 @@ def script(request: dict[str, Any]) -> Reply:
     messages = request["messages"]
     if messages[0]["content"] not in PROMPTS:
         return say(f"I am a function, and know one prompt: {PROMPTS[0]} For another, use --me.")
-    calls = [b["name"] for m in messages for b in m["content"] if "name" in b]
+    blocks = [b for m in messages for b in m["content"] if isinstance(b, dict)]
+    calls = [b["name"] for b in blocks if "name" in b]
+    refused = [b["content"] for b in blocks if b.get("is_error")]
+    if refused:
+        return say(f"I stop here, because a call has failed. {refused[-1]}")
     if "background_run" not in calls:
         return use("background_run", command=_COUNT)
     if "bash" not in calls:
