@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 import learnkit as lk
+from learnkit.core.interface import Call
 from learnkit.course.content import Game, load
 from learnkit.course.games.be_the_model.panel import BeTheModel
 from learnkit.course.lab import Lab
 from learnkit.course.lessons.s02 import descriptions
+from learnkit.course.lessons.s03.game import permission
 from learnkit.course.lessons.s06.daily_logs import celsius, log
 
 SOON = 20.0
@@ -124,7 +126,8 @@ def test_lesson_3_says_what_came_of_the_reminders_and_of_the_list(lab: Lab) -> N
     assert remarks == [
         "✗ watch.txt doesn't name cairo alone.",
         "· 1 reminder came, and 0 had an update in the next reply.",
-        "✗ The list says 1 of 2 completed, and nothing asked about the others (exercise 3 does).",
+        "✓ The list says 1 of 2 completed. You ended with items open, and nothing asked about "
+        "them (exercise 1 does).",
     ]
     heard = said(lab, game, items("pending"), look, look, items("completed"))
     assert heard == [
@@ -141,6 +144,30 @@ def test_lesson_3_says_what_came_of_the_reminders_and_of_the_list(lab: Lab) -> N
     assert said(lab, game, items("pending"), look)[1].startswith(
         "· No reminder came: the list was never left for two rounds."
     )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("rm -rf stations", "ls; rm -rf ~", "ls && rm x", "cat < /etc/passwd", "cat ../../x"),
+        *("cat /etc/passwd", "cat ~/x", "grep -f/etc/passwd x", "grep --file=/x", "ls $(rm x)"),
+        *("ls `rm x`", "ls\nrm x", "ls 'open", "cat {/etc/passwd,x}", "python x", "", "ls > x"),
+    ],
+)
+def test_the_agent_of_lesson_3_s_game_refuses_what_deletes_or_leaves(command: str) -> None:
+    assert permission(Call("1", "bash", {"command": command}))[0] == "deny"
+
+
+def test_lesson_3_s_game_runs_what_its_steps_need_and_shows_a_refusal(lab: Lab) -> None:
+    for command in ("python -m heatwatch latest cairo", "cat stations/*", "grep -r 35 stations"):
+        assert permission(Call("1", "bash", {"command": command}))[0] == "allow", command
+    code = lk.use("write_file", path="json.py", content="x")
+    script = [lk.use("bash", command="rm -rf stations"), code, lk.use("bash", command="ls"), "."]
+    played = lab.be_the_model(replace(own("s03"), script=script))
+    results = [message["content"][0] for message in played.messages[2::2]]
+    assert [one.get("is_error", False) for one in results] == [True, True, False]
+    assert "Permission denied: bash runs one command, inside of its folder" in str(results[0])
+    assert "stations" in str(results[2])
 
 
 DAYS = [lk.use("read_file", path=f"logs/day_0{day}.txt") for day in (1, 2, 3, 4)]

@@ -1,7 +1,7 @@
 """Errors as a learner should see them: what was wrong, and what to do, without a library's frames.
 
 A missing name usually means that a cell has not run; then the error says which one. A cell that is
-meant to fail says so.
+meant to fail says so, if it fails as meant: a slip in it is an error like any other.
 """
 
 from __future__ import annotations
@@ -41,12 +41,13 @@ def explain_errors() -> None:
             error._render_traceback_ = lambda: [INTERRUPTED]  # type: ignore[attr-defined]
             shell.showtraceback((kind, error, error.__traceback__))
             return
-        hint = MEANT if is_meant(_cell(shell), notebook()) else ""
-        if isinstance(error, NameError) and not hint:
+        known = isinstance(error, (*refused, LearnkitError))
+        wanted = known or isinstance(error, (AssertionError, ValueError))
+        hint = MEANT if wanted and is_meant(_cell(shell), notebook()) else ""
+        if isinstance(error, NameError):
             hint = where(error.name or "", notebook())
             if hint:
                 error._render_traceback_ = lambda: [f"{kind.__name__}: {hint}"]  # type: ignore[attr-defined]
-        known = isinstance(error, (*refused, LearnkitError))
         if known:
             said = _refusal(error) if isinstance(error, refused) else [str(error)]
             lines = [f"{kind.__name__}: {said[0]}", *said[1:], *(["", hint] if hint else [])]

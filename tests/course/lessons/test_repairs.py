@@ -17,9 +17,11 @@ from typing import Any
 
 import nbformat
 import pytest
+from anthropic import BadRequestError
 from project import lessons
 from pydantic import TypeAdapter
 
+import learnkit as lk
 from learnkit.course import data_file
 from learnkit.course.agent_file.cells import AgentCells
 from learnkit.course.agent_file.own import write_reference
@@ -108,6 +110,22 @@ def test_s08_the_unlucky_list_and_the_check_agree(capsys: pytest.CaptureFixture[
         assert says or "is delivered" in fate, row
         fates.add(fate)
     assert len(fates) == 2
+
+
+def test_the_request_that_lesson_3_has_refused_is_answered_with_the_repair(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sources = [cell.source for cell in BOOKS["s03"].cells if cell.cell_type == "code"]
+    (source,) = (one for one in sources if 'lab.scenario("early"' in one)
+    cells, lab = naive("s03", "user_message"), lk.lesson("s03")
+    names = {"lab": lab, "lk": lk, "agent": cells.module}
+    with pytest.raises(BadRequestError, match="`tool_result` blocks immediately after"):
+        exec(source, dict(names))
+    cells.run("", repair("s03", "user_message"))
+    capsys.readouterr()
+    exec(source, dict(names))
+    assert capsys.readouterr().out.startswith("One file, and your reminder after it.")
+    lab.remove()
 
 
 def commands(book: Any) -> list[str]:

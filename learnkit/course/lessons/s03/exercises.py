@@ -53,20 +53,23 @@ def finish(agent):
 def check_patient(patient: Any) -> Verdict:
     """Play rounds in which an agent ignores its list, twice."""
     todo, look = [{"name": "todo"}], [{"name": "bash"}]
-    for calls, wanted, why in (
-        ([todo, *[look] * 15], [3, 7, 15], "the waits are 2, then 4, then 8 rounds"),
-        ([todo, *[look] * 3, todo, *[look] * 6], [3, 7, 11], "an update sets the wait back to 2"),
+    for calls, wanted, what, why in (
+        ([look] * 15, [2, 6, 14], "", "the waits are 2, then 4, then 8 rounds"),
+        (
+            [*[look] * 3, todo, *[look] * 6],
+            [2, 6, 10],
+            ", the fourth of which is an update",
+            "an update sets the wait back to 2",
+        ),
     ):
         lead, heard = SimpleNamespace(items=[dict(one) for one in _OPEN], rounds=0, wait=2), []
-        for number, called in enumerate(calls, 1):
+        for number, called in enumerate([todo, *calls]):  # the first call is round 0
             if patient(lead, called):
                 heard.append(number)
         if heard != wanted:
-            without = "a todo call and 15 rounds without one"
-            run = without if why.startswith("the waits") else "todo calls in rounds 1 and 5"
             return (
-                f"in a run of {run}, reminders followed {_listed(heard)}; they should follow "
-                + (f"{_listed(wanted)}, because {why}")
+                f"in the {len(calls)} rounds after a todo call{what}, reminders followed "
+                f"{_listed(heard)}; they should follow {_listed(wanted)}, because {why}"
             )
     lead = SimpleNamespace(items=[dict(one) for one in _DONE], rounds=0, wait=2)
     if any(patient(lead, look) for _ in range(6)):

@@ -5,9 +5,11 @@ Prompt and script are in ``questions.yaml``.
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import learnkit as lk
 from learnkit.course.content import Remark
@@ -22,9 +24,29 @@ _LIST = [
 READY = {"todo": {"items": _LIST}}
 
 
+#: What a player's bash may start; nobody is there to be asked. Only ``mail`` writes, and inside.
+_ALLOWED = ("python -m heatwatch", "ls", "cat", "head", "tail", "grep", "wc", "pwd")
+
+
+def permission(call: lk.Call) -> tuple[Literal["allow", "deny"], str]:
+    """Deny what could delete, or reach files outside: a player types into a real shell."""
+    if str(call.input.get("path", "")).endswith(".py"):
+        return "deny", "no step needs a change of code"
+    command = str(call.input.get("command", "ls"))
+    try:
+        words = shlex.split(command)
+    except ValueError:  # a quote that isn't closed
+        words = []
+    known = any(words[: len(one.split())] == one.split() for one in _ALLOWED)
+    outside = any(re.search(r"^(-\w+)?[/~]|=[/~]|\.\.", word) for word in words)
+    if known and not outside and not re.search(r"[;&|<>(){}$`\n\\]", command):
+        return "allow", ""
+    return "deny", f"bash runs one command, inside of its folder: {', '.join(_ALLOWED)}"
+
+
 def mechanisms(workspace: Path) -> list[lk.Mechanism]:
     """bash, files and the list; twice the script lets two rounds pass, so a reminder comes."""
-    return [lk.CodingTools(workspace), lk.Todo(remind_after=2)]
+    return [lk.CodingTools(workspace), lk.Permission(permission), lk.Todo(remind_after=2)]
 
 
 def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:
@@ -51,8 +73,8 @@ def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark
     last = shown[-1].rpartition("(")[2].removesuffix(" completed)")
     done, _, whole = last.partition("/")
     end = f"The list says {done} of {whole} completed"
-    why = "" if done == whole else ", and nothing asked about the others (exercise 3 does)"
-    return [*remarks, Remark(done == whole, f"{end}{why}.")]
+    dared = ". You ended with items open, and nothing asked about them (exercise 1 does)"
+    return [*remarks, Remark(True, f"{end}{'' if done == whole else dared}.")]
 
 
 def _reminds(blocks: Sequence[Mapping[str, Any]]) -> bool:

@@ -25,13 +25,14 @@ _LIST, _FILE, _OTHER, _REMINDER = theme.ASSISTANT, theme.CALL, theme.PLAIN, them
 _DONE = re.compile(r"\((\d+/\d+) completed\)$")
 
 
-def rounds(runs: Mapping[str, Messages]) -> Card:
+def rounds(runs: Mapping[str, Messages], in_order: bool = False) -> Card:
     """Draw each run's rounds, from left to right.
 
     Args:
         runs: what a run is called -> its messages.
+        in_order: draw a round's calls as they came; otherwise those of a kind are one box.
     """
-    read = {name: _rounds(messages) for name, messages in runs.items()}
+    read = {name: _rounds(messages, in_order) for name, messages in runs.items()}
     wide = min(_WIDEST, (WIDE - 8) / max(map(len, read.values()), default=1))
     canvas, told, y = Canvas(WIDE), list[str](), 16.0
     for name, run in read.items():
@@ -48,8 +49,11 @@ def rounds(runs: Mapping[str, Messages]) -> Card:
                 canvas.bar(f"{name} {place} reminder", left + wide - 7, y + 8, 6, _HIGH, "injected")
         told.append(f"{said}: {'; '.join(map(_words, run))}.")
         y += 8 + max((len(calls) for calls, _ in run), default=0) * (_HIGH + 2) + 24
+    drawn = {mark.key for run in read.values() for calls, _ in run for mark, _ in calls}
+    drawn |= {_REMINDER.key for run in read.values() for _, reminded in run if reminded}
     marks = (_LIST, "the list"), (_FILE, "writes a file"), (_OTHER, "anything else")
-    entries = [(mark.key, word) for mark, word in (*marks, (_REMINDER, "a reminder"))]
+    every = (*marks, (_REMINDER, "a reminder"))
+    entries = [(mark.key, word) for mark, word in every if mark.key in drawn]
     canvas.height = legend(canvas, 4, y - 14, entries)
     alt = " ".join(told)
     return Card(canvas.img(alt), "\n".join(told), lambda: {"text/html": canvas.inline(alt)})
@@ -61,7 +65,28 @@ def own_runs() -> dict[str, Messages]:
     return {name: recording.messages(name) for name in recording.scenarios}
 
 
-def _rounds(messages: Messages) -> list[tuple[list[tuple[theme.Mark, str]], bool]]:
+def without_list(messages: Messages) -> list[dict[str, Any]]:
+    """The same run as if nobody had sent a list: without these calls, results and reminders."""
+    lists = {
+        one["id"]
+        for message in messages
+        for one in blocks_of(message["content"])
+        if one["type"] == "tool_use" and one["name"] == "todo"
+    }
+    kept = []
+    for message in messages:
+        blocks = [
+            one
+            for one in blocks_of(message["content"])
+            if not {one.get("id"), one.get("tool_use_id")} & lists
+            and "<reminder>" not in one.get("text", "")
+        ]
+        if blocks:
+            kept.append({**message, "content": blocks})
+    return kept
+
+
+def _rounds(messages: Messages, in_order: bool) -> list[tuple[list[tuple[theme.Mark, str]], bool]]:
     """The calls of each round, as mark and word, and whether a reminder follows their results."""
     found = []
     for said, answer in zip(messages[1::2], messages[2::2], strict=False):
@@ -71,15 +96,13 @@ def _rounds(messages: Messages) -> list[tuple[list[tuple[theme.Mark, str]], bool
             for one in results
             if one["type"] == "tool_result"
         }
-        calls: dict[str, list[str]] = {}
-        for one in blocks_of(said["content"]):
-            if one["type"] == "tool_use":
-                mark, word = _call(one, texts.get(one["id"], ""))
-                calls.setdefault(mark.key, []).append(word)
+        calls = [
+            _call(one, texts.get(one["id"], ""))
+            for one in blocks_of(said["content"])
+            if one["type"] == "tool_use"
+        ]
         reminded = any("<reminder>" in one.get("text", "") for one in results)
-        found.append(
-            ([_together(theme.MARKS[key], words) for key, words in calls.items()], reminded)
-        )
+        found.append((calls if in_order else _by_kind(calls), reminded))
     return found
 
 
@@ -91,6 +114,13 @@ def _call(call: Mapping[str, Any], result: str) -> tuple[theme.Mark, str]:
         path = PurePosixPath(str(call["input"].get("path")))
         return _FILE, "tests/" if path.parts[:1] == ("tests",) else path.stem.strip("_")
     return _OTHER, call["name"].removesuffix("_file")
+
+
+def _by_kind(calls: list[tuple[theme.Mark, str]]) -> list[tuple[theme.Mark, str]]:
+    words: dict[str, list[str]] = {}
+    for mark, word in calls:
+        words.setdefault(mark.key, []).append(word)
+    return [_together(theme.MARKS[key], many) for key, many in words.items()]
 
 
 def _together(mark: theme.Mark, words: list[str]) -> tuple[theme.Mark, str]:
