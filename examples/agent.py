@@ -579,7 +579,8 @@ def task_update(agent: Agent, task_id: int, status: str = "", addBlockedBy: list
         if waits_for_itself(tasks, task):
             raise ValueError(f"then task #{task_id} would wait for itself")
         task["status"] = status or task["status"]
-        if task["status"] == "in_progress" and (waits := blockers(tasks, task)):
+        begun = task["status"] in ("in_progress", "completed")
+        if begun and (waits := blockers(tasks, task)):
             raise ValueError(f"task #{task_id} is blocked by {waits}")
         save_task(task)
     return task_list(agent)

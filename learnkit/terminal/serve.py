@@ -156,6 +156,8 @@ def run(command: Sequence[str], folder: Path, lead: Mapping[str, str]) -> int:
     while True:
         try:
             code = process.wait()
+            if code < 0:
+                _say(f"{command[0]} was killed by {signal.Signals(-code).name}.")
             return code if code >= 0 else 128 - code
         except KeyboardInterrupt:  # the terminal has sent it to the command as well
             continue

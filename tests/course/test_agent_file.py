@@ -277,6 +277,7 @@ def test_s07_tasks_survive_a_kill_and_blockers_hold(tmp_path: Path) -> None:
             lk.use("task_update", task_id=2, addBlockedBy=[1]),
             lk.use("task_update", task_id=1, addBlockedBy=[2]),
             lk.use("task_update", task_id=2, status="in_progress"),
+            lk.use("task_update", task_id=2, status="completed"),
             lk.use("task_update", task_id=9, status="completed"),
         ),
         lk.use("bash", command="echo $$ > part; mv part asleep; exec sleep 60"),
@@ -291,7 +292,8 @@ def test_s07_tasks_survive_a_kill_and_blockers_hold(tmp_path: Path) -> None:
     said = project.results()
     assert "would wait for itself" in said[3]
     assert "blocked by [1]" in said[4]
-    assert "no task 9; there are: 1, 2" in said[5]
+    assert "blocked by [1]" in said[5]
+    assert "no task 9; there are: 1, 2" in said[6]
     morning = turns(
         lk.use("task_update", task_id=1, status="completed"),
         lk.use("task_update", task_id=2, status="in_progress"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import learnkit as lk
+from learnkit.course.agent_file.source import Source
 from learnkit.course.lessons.s07.board_race import tasks_lost
 from learnkit.course.lessons.s07.processes import in_process, race, source_of
 
@@ -109,10 +111,31 @@ def locked(name):
 """
 
 
+A_FOLDER_AS_LOCK = """
+@contextmanager
+def locked(name):
+    (ROOT / name).mkdir(exist_ok=True)
+    while True:
+        try:
+            (ROOT / name / "held").mkdir()
+            break
+        except FileExistsError:
+            pass
+    try:
+        yield ROOT / name
+    finally:
+        (ROOT / name / "held").rmdir()
+"""
+
+
 def test_the_simulated_race_loses_by_its_gap_unless_a_lock_is_held_during_it() -> None:
-    boards = {"no lock": NO_LOCK, "a lock": ""}
-    lost = [tasks_lost(boards, gap, workers=4, each=3) for gap in (0, 0.1, 1)]
-    assert lost[1] == tasks_lost(boards, 0.1, workers=4, each=3)
-    assert all(one["a lock"] == {"tasks lost": 0} for one in lost)
+    agent = SimpleNamespace(__source__=Source.reference("s07"))  # its own lock is flock
+    boards = {"no lock": NO_LOCK, "its own": "", "a folder": A_FOLDER_AS_LOCK}
+    options = {"workers": 4, "each": 3, "think": 1}
+    lost = [tasks_lost(agent, boards, gap=gap, **options) for gap in (0, 0.1, 1)]
+    assert lost[1] == tasks_lost(agent, boards, gap=0.1, **options)
+    assert all(one[lock] == {"tasks lost": 0} for one in lost for lock in ("its own", "a folder"))
     numbers = [one["no lock"]["tasks lost"] for one in lost]
     assert numbers[0] == 0 < numbers[1] < numbers[2]
+    agent.__source__ = agent.__source__.changed(NO_LOCK)  # as a learner has it who repairs nothing
+    assert tasks_lost(agent, boards, gap=1, **options)["its own"]["tasks lost"] == numbers[2]

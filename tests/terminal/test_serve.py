@@ -100,6 +100,8 @@ def test_a_person_is_the_model_and_a_script_is(tmp_path: Path) -> None:
     assert learnkit(tmp_path, "serve", "model.py", *command).stdout == "1\n"
     left = learnkit(tmp_path, "serve", "--me", *command)
     assert "nobody is there any more to be the model" in left.stderr
+    shot = learnkit(tmp_path, "serve", "--me", *command, typed="bash kill -9 $PPID\n\n")
+    assert (shot.returncode, shot.stderr.splitlines()[-1]) == (137, "python was killed by SIGKILL.")
 
 
 @pytest.mark.slow

@@ -1,12 +1,12 @@
 """Lesson 7's race on simulated time: workers that create tasks on one board of ``agent.py``.
 
-With another seed, the threads of a virtual clock run in another order. A worker that waits for a
-file lock waits on that clock too, so a worker may hold one while it pauses.
+A worker that waits for a lock waits on the virtual clock, so a worker may hold one while it pauses.
 """
 
 from __future__ import annotations
 
 import fcntl
+import os
 import random
 import sys
 import tempfile
@@ -16,47 +16,44 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from learnkit.course.agent_file.source import Source
 from learnkit.runtime.virtual_clock import VirtualClock
 
-SEEDS = 5
+SEED = 4
 
 
 def tasks_lost(
-    boards: Mapping[str, str], gap: float, *, workers: int, each: int
+    agent: Any, boards: Mapping[str, str], *, workers: int, each: int, think: float, gap: float
 ) -> dict[str, dict[str, float]]:
-    """Let workers create tasks; before each one, a worker thinks for up to a virtual second.
+    """Let workers create tasks on a virtual clock, and count what each board loses.
 
     Args:
-        boards: name -> definitions that take the place of those in the file of the lesson's end.
-        gap: virtual seconds that each board pauses between deciding and writing.
+        agent: the module, as the cells have made it.
+        boards: name -> definitions that take the place of some of its own.
         workers, each: how many workers there are, and how many tasks each one creates.
-
-    Returns:
-        How many of the tasks each board loses, in the mean of some runs.
+        think: seconds that a worker takes at most before each task.
+        gap: seconds that each board pauses between deciding and writing.
     """
-    modules = {name: _module(instead) for name, instead in boards.items()}
-    lost = {
-        name: [_lost(module, seed, gap, workers, each) for seed in range(SEEDS)]
+    modules = {name: _module(agent, instead) for name, instead in boards.items()}
+    return {
+        name: {"tasks lost": _lost(module, think, gap, workers, each)}
         for name, module in modules.items()
     }
-    return {name: {"tasks lost": sum(numbers) / SEEDS} for name, numbers in lost.items()}
 
 
-def _module(instead: str) -> ModuleType:
+def _module(agent: Any, instead: str) -> ModuleType:
     module = ModuleType("agent")
-    text = str(Source.reference("s07").changed(instead))
+    text = str(agent.__source__.changed(instead))
     exec(compile(text, "agent.py", "exec"), module.__dict__)
     return module
 
 
-def _lost(agent: Any, seed: int, gap: float, workers: int, each: int) -> int:
-    with tempfile.TemporaryDirectory() as name, VirtualClock(seed=seed + 1) as clock:
-        agent.ROOT, chance, save = Path(name), random.Random(seed), agent.save_task
-        pauses = [[chance.random() for _ in range(each)] for _ in range(workers)]
+def _lost(agent: Any, think: float, gap: float, workers: int, each: int) -> int:
+    with tempfile.TemporaryDirectory() as name, VirtualClock(seed=SEED) as clock:
+        agent.ROOT, chance, save = Path(name), random.Random(SEED), agent.save_task
+        pauses = [[think * chance.random() for _ in range(each)] for _ in range(workers)]
 
         def work(number: int) -> None:
-            _OWN.wait = lambda: clock.sleep(gap)
+            _OWN.wait = lambda: clock.sleep(gap / 10)
             for pause in pauses[number]:
                 clock.sleep(pause)
                 agent.task_create(None, f"found by worker {number}")
@@ -72,16 +69,19 @@ _OWN = threading.local()  # the wait of a worker's thread; other threads have no
 
 
 def _wait_for_the_lock(event: str, details: tuple[Any, ...]) -> None:
-    """Before a worker blocks on a file lock, wait on its clock until the lock is free.
+    """Before a worker blocks on a lock, or tries again to get one, let the others go on.
 
     Only one thread of the clock runs at a time. If it blocked, the holder could not finish its
-    pause, and no worker could go on.
+    pause, and no worker could go on. A learner's lock may be a file or a folder that only one can
+    create, with or without a pause between two tries.
     """
-    if event != "fcntl.flock" or (wait := getattr(_OWN, "wait", None)) is None:
+    if (wait := getattr(_OWN, "wait", None)) is None:
+        return
+    if event in ("time.sleep", "os.mkdir") or (event == "open" and details[2] & os.O_EXCL):
+        wait()
+    if event != "fcntl.flock" or details[1] & (fcntl.LOCK_NB | fcntl.LOCK_UN):
         return
     descriptor, operation = details
-    if operation & (fcntl.LOCK_NB | fcntl.LOCK_UN):
-        return
     while True:
         try:
             fcntl.flock(descriptor, operation | fcntl.LOCK_NB)

@@ -77,8 +77,7 @@ def draw(width: float, moment: int) -> Answer:
         return first + (last - first) * every.index(moment) / (len(every) - 1)
 
     x = at(moment)
-    # The line keeps clear of the texts that it passes.
-    canvas.edge("kill", "M0 0V18M0 38V68M0 90V104M0 126V206", "cause", "w", x=x, y=18)
+    canvas.edge("kill", f"M0 0V{_LOW - 18:g}", "cause", "w", x=x, y=18)
     side = "e" if x > width / 2 else ""
     canvas.text("say kill", x - 12 if side else x + 12, 14, "killed here", f"b{side}", "cause")
     canvas.dot("here", x, 10, 6, "cause", says=_when(moment))
@@ -131,18 +130,16 @@ def _when(moment: int) -> str:
     size = len(texts()[1])
     if moment < 0:
         return "before the first byte"
-    return "after the last step" if moment > size else f"after {moment} of {size} bytes"
+    return "after the rename" if moment > size else f"after {moment} of {size} bytes"
 
 
 def _finding(moment: int) -> str:
     statuses = {found(disk(moment, way).file) for way in (NAIVE, ATOMIC)}
     if None in statuses:
-        end = "in place the file is torn, beside it is whole"
-    elif len(statuses) == 2:
-        end = "in place it is new, beside it is still old"
-    else:
-        end = "both files are whole"
-    return f"Killed {_when(moment)}: {end}."
+        return "Written in place: torn. Written beside, then renamed: whole."
+    if len(statuses) == 2:
+        return "Written in place: new. Written beside, not yet renamed: still the old one."
+    return f"Killed {_when(moment)}: both files are whole."
 
 
 def _because(moment: int) -> str:
@@ -151,7 +148,10 @@ def _because(moment: int) -> str:
         return "Nothing is written yet, and the next process finds the task in progress."
     if moment > size:
         return "Everything is written, and the next process finds the task completed."
-    return "A rename is one step: until then, the next process finds the old file."
+    return (
+        f"Killed {_when(moment)}. A rename is one step: until then, the next process finds the old "
+        "file."
+    )
 
 
 #: What the next process finds: its mark, and in a few words.
@@ -165,11 +165,4 @@ _LOW = 224.0
 
 def explorable() -> Explorable:
     """Kill the worker at any moment of its write, in place and beside the file."""
-    size = len(texts()[1])
-
-    def said(moment: int) -> str:
-        if moment < 0:
-            return "before"
-        return "at the end" if moment > size else f"{moment} bytes"
-
-    return explore(draw, moment=drag(moments(), 6 * STEP, "the worker is killed at", said=said))
+    return explore(draw, moment=drag(moments(), 6 * STEP, "the worker is killed", said=_when))

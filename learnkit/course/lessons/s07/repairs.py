@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.agent_file.process import Terminal
+from learnkit.course.agent_file.process import Process, Terminal
 from learnkit.course.content import Repair, Verdict
 from learnkit.errors import UsageError
 
@@ -99,6 +99,7 @@ import signal
 signal.alarm(10)
 agent.save(agent.ROOT / sys.argv[1] / "task_1.json", {_AFTER!r})
 signal.alarm(0)
+print("\\n", globals().get("steps"))
 """
 #: The limit begins where the task's own file is opened to be written, and not a file beside it.
 _LATE = """
@@ -111,6 +112,29 @@ signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 sys.addaudithook(watch)
 """
+#: Before each step that changes a folder, in their order, the process dies or does something else.
+_STEPS = """
+import os, signal, sys
+def watch(event, details):
+    global steps
+    if event == "open" and details[2] & (os.O_WRONLY | os.O_RDWR) or event in {
+        "os.rename", "os.remove", "os.link", "os.symlink", "os.truncate",
+    }:
+        steps += 1
+        if steps == %d:
+            %s
+steps = 0
+sys.addaudithook(watch)
+"""
+_DIE = "os.kill(os.getpid(), signal.SIGKILL)"
+#: Another process saves a task of another project while this one is about to make its last step.
+_OTHER = """os.fork() or (
+                agent.save(agent.ROOT / "other" / "task_1.json", {}),
+                os._exit(0),
+            )
+            os.wait()"""
+#: Kills between two steps, at most.
+MOST = 12
 KILLS: dict[str, tuple[str, int | None]] = {
     "at byte 0": ("import sys", 0),
     "at byte 30": ("import sys", 30),
@@ -121,39 +145,70 @@ KILLS: dict[str, tuple[str, int | None]] = {
 def check_save(agent: Any) -> Verdict:
     """Let processes save a task: one that lives, and some that are killed while they do."""
     with tempfile.TemporaryDirectory(prefix="learnkit-") as folder, _terminal(agent, folder) as run:
-        paths = {name: Path(folder, name, "task_1.json") for name in ("lives", *KILLS)}
-        for path in paths.values():
+
+        def start(name: str, limit: str, dies_at: int | None = None) -> Process:
+            path = Path(folder, name, "task_1.json")
             path.parent.mkdir()
             path.write_text(json.dumps(_BEFORE))
-        lives = run.start("lives", program=f"import sys{_SAVE}")
-        killed = [
-            run.start(name, program=limit + _SAVE, dies_at=size)
-            for name, (limit, size) in KILLS.items()
-        ]
-        for process in (lives, *killed):
-            process.wait()
-        if lives.code:
+            return run.start(name, program=limit + _SAVE, dies_at=dies_at)
+
+        lives = start("lives", _STEPS % (0, "pass"))
+        if lives.wait():
             what = "never ends" if lives.code == -signal.SIGALRM else f"fails: {lives.last}"
             return f"saving a task {what}"
-        path = paths.pop("lives")
-        try:
-            content = json.loads(path.read_text())
-        except (OSError, ValueError):
+        path = Path(folder, "lives", "task_1.json")
+        if (saved := _read(path)) not in (_BEFORE, _AFTER):
             return "after a save that nobody killed, task_1.json is no whole task"
-        if content != _AFTER:
+        if saved != _AFTER:
             beside = [one.name for one in path.parent.iterdir() if one != path]
             found = f" The new text is in {beside[0]}: it never takes its place." if beside else ""
             return f"after a save that nobody killed, task_1.json still says what it said.{found}"
-        for when, path in paths.items():
-            for file in path.parent.glob("task_*.json"):
-                try:
-                    json.loads(file.read_text())
-                except ValueError:
-                    return (
-                        f"killed {when}, {file.name} is torn: {file.read_text()[:34]!r}. Write the "
-                        "text into another file first, and let that one take its place in one step"
-                    )
+        steps = int(lives.out.split()[-1])
+        kills = dict(KILLS)
+        for step in range(2, min(steps, MOST) + 1):
+            kills[f"before step {step} of {steps}"] = _STEPS % (step, _DIE), None
+        killed = [start(when, *kill) for when, kill in kills.items()]
+        Path(folder, "other").mkdir()
+        meets = start("meets", _STEPS % (steps, _OTHER))
+        for process in (*killed, meets):
+            process.wait()
+        for when in kills:
+            if why := _left(Path(folder, when, "task_1.json")):
+                return f"killed {when}, {why}"
+        if meets.code or _read(Path(folder, "meets", "task_1.json")) != _AFTER:
+            return (
+                "two processes save a task each, in the folders of two projects, and one takes the "
+                f"other's text: {meets.last}. Write the new text into the folder of its task"
+            )
     return None
+
+
+def _left(path: Path) -> Verdict:
+    """What is wrong with what a killed process has left."""
+    if not path.exists():
+        return (
+            f"{path.name} is gone: for a moment there was neither the old file nor the new one. "
+            "Remove nothing, and let the new file take the old one's place in one step"
+        )
+    if _read(path) not in (_BEFORE, _AFTER):
+        return (
+            f"{path.name} is torn: {path.read_text()[-34:]!r}. Write the text into another file "
+            "first, and let that one take its place in one step"
+        )
+    if more := [one.name for one in path.parent.glob("task_*.json") if one != path]:
+        return (
+            f"{more[0]} is left, and the board reads every task_*.json as a task. Give the file "
+            "beside it another kind of name"
+        )
+    return None
+
+
+def _read(path: Path) -> Any:
+    """The content of a file; None if it is not there, or torn."""
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
 
 
 _ERROR_INSIDE = """
@@ -204,7 +259,8 @@ def check_locked(agent: Any) -> Verdict:
 REPAIRS = {
     "ready": Repair(check_ready, "Only what waits for nothing and nobody owns is ready."),
     "save": Repair(
-        check_save, "Killed at byte 0, at byte 30 and in between: the file is whole each time."
+        check_save,
+        "Killed at bytes 0 and 30, and between any two steps: the file is whole each time.",
     ),
     "locked": Repair(
         check_locked, "Two processes, two tasks. The second one waited until the first had written."
