@@ -26,11 +26,10 @@ import anthropic
 import yaml
 
 # %% s01 agent loop
+ROOT = Path.cwd()  # the project's folder
 client = anthropic.Anthropic()
 MODEL = os.getenv("ANTHROPIC_MODEL") or os.getenv("LEARNKIT_MODEL") or "(set ANTHROPIC_MODEL)"
 SYSTEM = "You are a coding agent in the project's folder. Use your tools. Act; don't explain."
-UNFINISHED = "Not finished: your reply was cut off, or the user interrupted it."
-ROOT = Path.cwd()  # the project's folder
 
 
 class Agent:
@@ -48,18 +47,6 @@ def result_of(call: dict, text: str, is_error: bool = False) -> dict:
     """The answer to a call. Its id says which one."""
     answer = {"type": "tool_result", "tool_use_id": call["id"], "content": text or "(no output)"}
     return {**answer, "is_error": True} if is_error else answer
-
-
-def run_call(agent: Agent, call: dict) -> dict:
-    """Run a call. Whatever goes wrong, the model should read it, and go on."""
-    try:
-        if call["name"] not in agent.tools:
-            raise LookupError(f"no tool {call['name']!r}; there are: {', '.join(agent.tools)}")
-        if why := call_hooks("refuse", agent, call):
-            raise PermissionError(why[0])
-        return result_of(call, shortened(agent.tools[call["name"]](agent, **call["input"])))
-    except Exception as error:
-        return result_of(call, f"{type(error).__name__}: {error}", is_error=True)
 
 
 def agent_loop(agent: Agent, turns: int = 50) -> str:
@@ -99,6 +86,21 @@ def run(agent: Agent, prompt: str, turns: int = 50) -> str:
     agent.request = prompt
     agent.messages.append({"role": "user", "content": prompt})
     return agent_loop(agent, turns)
+
+
+UNFINISHED = "Not finished: your reply was cut off, or the user interrupted it."
+
+
+def run_call(agent: Agent, call: dict) -> dict:
+    """Run a call. Whatever goes wrong, the model should read it, and go on."""
+    try:
+        if call["name"] not in agent.tools:
+            raise LookupError(f"no tool {call['name']!r}; there are: {', '.join(agent.tools)}")
+        if why := call_hooks("refuse", agent, call):
+            raise PermissionError(why[0])
+        return result_of(call, shortened(agent.tools[call["name"]](agent, **call["input"])))
+    except Exception as error:
+        return result_of(call, f"{type(error).__name__}: {error}", is_error=True)
 
 
 # %% s02 tools

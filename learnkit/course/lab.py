@@ -142,6 +142,9 @@ class Lab:
             raise UsageError(
                 "there is no agent.py yet: run the cells above that begin with %%agent"
             )
+        if failed := vars(agent).get("__failed__"):
+            text = f"The last cell with %%agent didn't go into agent.py: {failed}"
+            return Card(f"<p><strong>{inline(text)}</strong></p>", text)
         wrong = judge(repairs[name].check, agent)
         if not wrong:
             self.remember("repairs", name)

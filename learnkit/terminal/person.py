@@ -66,9 +66,9 @@ def part_of(line: str, tools: Mapping[str, Mapping[str, Any]]) -> Reply | str:
         except (ValueError, TypeError) as error:
             raise UsageError(f"these arguments are not a JSON object: {error}") from None
     if len(required) > 1 or (required and not rest.strip()):
-        raise UsageError(
-            f"type {name} {json.dumps(dict.fromkeys(required, '…'), ensure_ascii=False)}"
-        )
+        arguments = json.dumps(dict.fromkeys(required, "…"), ensure_ascii=False)
+        short = f"type {name} and its {required[0]} on one line, such as {name} ls"
+        raise UsageError(short if required == ["command"] else f"type {name} {arguments}")
     return use(name, **dict.fromkeys(required, rest))
 
 

@@ -544,6 +544,10 @@ def test_a_repair_is_tried_in_the_learners_file(
     assert str(lab.repaired("path_in")) == "✓ It is there."
     agent.path_in = None
     assert str(lab.repaired("path_in")) == "not yet: It is missing."
+    agent.__failed__ = "SyntaxError: invalid syntax"
+    assert str(lab.repaired("path_in")) == (
+        "The last cell with %%agent didn't go into agent.py: SyntaxError: invalid syntax"
+    )
     with pytest.raises(UsageError, match="no repair 'x'; there are: path_in"):
         lab.repaired("x")
     monkeypatch.delitem(sys.modules, "agent")

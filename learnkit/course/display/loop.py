@@ -77,7 +77,8 @@ def draw(
     home = f"M{spine - 5} {nodes[-1]}H{back}V{nodes[0]}H{spine - 8}m-7 -4l7 4l-7 4"
     canvas.edge("loop", rings + down + home, mark, "w" if mark else "wi")
     for hook in HOOKS:
-        canvas.dot(f"asks {hook}", spine, heights[hook], 3.5, "cause")
+        if hook in heights:
+            canvas.dot(f"asks {hook}", spine, heights[hook], 3.5, "cause")
 
 
 def stacked(top: float, node: float, hook: float) -> dict[str, float]:
@@ -87,16 +88,21 @@ def stacked(top: float, node: float, hook: float) -> dict[str, float]:
 
 
 def compact(lit: int) -> Canvas:
-    """The loop for a lesson's head: its column is lit, and its words are beside its hooks."""
+    """The loop for a lesson's head: its column is lit, and its words are beside its hooks.
+
+    Lesson 1 knows no hooks yet: it has only the rings.
+    """
     canvas, own = Canvas(NARROW), LESSONS[lit]
-    heights = stacked(26, 18, 18)
+    heights = stacked(26, 18, 18 if own else 0)
+    if not own:
+        heights = {name: y for name, y in heights.items() if name not in HOOKS}
     if own:
         x = _COLUMNS + (lit - 2) * _APART
         canvas.text("number", min(x, 288), 14, f"lesson {lit}", "bc", "cause")
         canvas.bar("column", x - 4, 20, 8, heights["results"] - 16, "cause", "p")
     draw(canvas, heights, 24, 6, "" if own else "cause")
     for name, y in heights.items():
-        style = "" if name in own or (not own and name not in HOOKS) else "q"
+        style = "" if name in own or not own else "q"
         if name not in HOOKS:
             canvas.text(f"node {name}", 36, y + 4, name, "b" + style, "" if own else "cause")
             continue

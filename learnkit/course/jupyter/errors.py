@@ -45,9 +45,12 @@ def explain_errors() -> None:
         wanted = known or isinstance(error, (AssertionError, ValueError))
         hint = MEANT if wanted and is_meant(_cell(shell), notebook()) else ""
         if isinstance(error, NameError):
-            hint = where(error.name or "", notebook())
+            hint = unknown(error) or where(error.name or "", notebook())
             if hint:
                 error._render_traceback_ = lambda: [f"{kind.__name__}: {hint}"]  # type: ignore[attr-defined]
+        if isinstance(error, AttributeError) and error.obj is sys.modules.get("agent", shell):
+            missing = f"{error.name!r} is not in agent.py: run the cells above with %%agent."
+            error._render_traceback_ = lambda: [f"{kind.__name__}: {missing}"]  # type: ignore[attr-defined]
         if known:
             said = _refusal(error) if isinstance(error, refused) else [str(error)]
             lines = [f"{kind.__name__}: {said[0]}", *said[1:], *(["", hint] if hint else [])]
@@ -86,14 +89,38 @@ def notebook() -> Path | None:
     return path if path.suffix == ".ipynb" and path.is_file() else None
 
 
-def where(name: str, notebook: Path | None) -> str:
-    """Return which cell of a notebook defines a name, in a sentence; empty if none does."""
+def unknown(error: NameError) -> str:
+    """Return what a function of agent.py knows, if it asks for another name; else nothing."""
+    frame = error.__traceback__
+    while frame and frame.tb_next:
+        frame = frame.tb_next
+    if frame is None or not (code := frame.tb_frame.f_code).co_filename.startswith("agent.py, "):
+        return ""
+    if advice := where(error.name or "", notebook(), agents=True):
+        return advice
+    own = ", ".join(code.co_varnames[: code.co_argcount]) or "none"
+    return (
+        f"agent.py has no {error.name!r}; a variable of the notebook isn't known there. Parameters "
+        f"of {code.co_name}: {own}."
+    )
+
+
+def where(name: str, notebook: Path | None, *, agents: bool = False) -> str:
+    """Return which cell of a notebook defines a name, in a sentence; empty if none does.
+
+    Args:
+        name: the name.
+        notebook: the notebook's file, if there is one.
+        agents: only cells of agent.py count.
+    """
     heading = ""
     for cell in _cells(notebook):
         source = "".join(cell.get("source", ""))
         if cell.get("cell_type") == "markdown":
             titles = [line.lstrip("# ") for line in source.splitlines() if line.startswith("#")]
             heading = titles[-1] if titles else heading
+        elif agents and not source.startswith("%%agent"):
+            continue
         elif cell.get("cell_type") == "code" and name in _defined(source):
             place = f" under “{heading}”" if heading else ""
             return (

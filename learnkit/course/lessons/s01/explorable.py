@@ -18,8 +18,8 @@ from learnkit.views.drawing.display import Canvas
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
 REMOVE, MOVE = "remove it", "move it to the end"
-#: The array of this lesson's first scenario, and the question that comes after it. The thinking
-#: block gets its signature from the offline client.
+#: The array of this lesson's first scenario, without README, and the question that comes after it.
+#: The thinking block gets its signature from the offline client.
 _CALLS = (
     ("toolu_0001", "python -m heatwatch latest beijing", "beijing: 31.4 °C"),
     ("toolu_0002", 'python -m heatwatch mail me "Beijing: 31.4 °C"', "written: outbox/001.txt"),

@@ -94,7 +94,7 @@ def check_appends(agent: Any) -> str | None:
     if lengths[:2] == [1, 1]:
         return (
             "The second request is the same as the first, so the model asks for the same command "
-            "again. The reply and the results belong into agent.messages."
+            "again. The reply and the results belong in agent.messages."
         )
     if len(played.ran) != 3:
         return f"Three commands should have run, each once. These did: {', '.join(played.ran)}."
@@ -106,7 +106,7 @@ def check_appends(agent: Any) -> str | None:
     if "Done." not in said:
         return (
             "The user asks again, and the model's last text is missing: a reply without a call "
-            "belongs into agent.messages, too, so append it before the loop returns."
+            "belongs in agent.messages, too, so append it before the loop returns."
         )
     return None
 
