@@ -262,7 +262,7 @@ def _entry(message: dict[str, Any]) -> Entry:
         text = content_text([block for block in blocks if block.get("type") not in _THINKING])
     if _OPENING.match(text):
         text = _CLOSING.sub("", _OPENING.sub("", text))
-    return Entry(key, one_line(text, 120), estimate_tokens(message), message)
+    return Entry(key, one_line(text, 80), estimate_tokens(message), message)
 
 
 def _entries(message: dict[str, Any]) -> list[Entry]:
