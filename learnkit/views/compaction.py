@@ -229,7 +229,7 @@ def _halves(canvas: Canvas, state: State) -> float:
         for one in (*fixed, *half):
             group.append(one)
             x += one.tokens * scale
-            if x - begin >= 3 or one is half[-1]:  # what is too short stands with its neighbours
+            if x - begin >= 8 or one is half[-1]:  # what is too short is drawn with its neighbours
                 key = max(group, key=lambda other: other.tokens).key
                 spot = begin, y, max(x - begin - 1, 1), 20
                 canvas.bar(f"half {name} {begin:.0f}", *spot, key)
