@@ -141,7 +141,7 @@ class Compaction(Worded[State], Diagram[State]):
         compacted = event.type == "messages.rewritten"
         return self.finding(state) if compacted else super().told(state, old, event)
 
-    def says(self, state: State) -> list[str]:
+    def _says(self, state: State) -> list[str]:
         fixed = f"{_FIXED.capitalize()} are ≈{state.head:,} tokens." if state.head else ""
         old, new, now = (
             state.head + _tokens(half) for half in (state.before, state.after, state.now)

@@ -163,7 +163,7 @@ class Contexts(Worded[State], Diagram[State]):
         mine = event.type.startswith(("run.", "message"))
         return f"{one_line(_who(one), 40)}: {said}" if mine and one and one.parent else said
 
-    def says(self, state: State) -> list[str]:
+    def _says(self, state: State) -> list[str]:
         first = "Every context is still empty."
         if parent := next((one for one in state.lanes.values() if not one.parent), None):
             alone = (

@@ -95,7 +95,7 @@ class Dispatch(Worded[State], Diagram[State]):
             row = replace(row, known=known, running=row.running - bool(started), **counted)
         return replace(state, rows={**state.rows, name: row}, running=running, current=current)
 
-    def says(self, state: State) -> list[str]:
+    def _says(self, state: State) -> list[str]:
         rows = [row for row in state.rows.values() if row.counts[0]]
         if not rows:
             return [f"{count(len(state.rows), 'tool')} to call, and no call yet."]

@@ -65,7 +65,7 @@ class Messages(Worded[State]):
             return state
         return replace(state, arrays={**state.arrays, event.lane: grown})
 
-    def says(self, state: State) -> list[str]:
+    def _says(self, state: State) -> list[str]:
         if not state.arrays:
             return ["The array is empty."]
         if len(state.arrays) == 1:

@@ -106,7 +106,7 @@ class Protocol(Worded[State], Diagram[State]):
                 return replace(state, requests={**state.requests, request.id: card})
         return state
 
-    def says(self, state: State) -> list[str]:
+    def _says(self, state: State) -> list[str]:
         every = list(state.requests.values())
         bad = f"{count(len(state.refused), 'answer')} did not count." if state.refused else ""
         if not every:

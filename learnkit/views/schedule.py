@@ -152,7 +152,7 @@ class Schedule(Worded[State], Diagram[State]):
                 return super().told(state, old, event)
         return one_line(said, 240)
 
-    def says(self, state: State) -> list[str]:
+    def _says(self, state: State) -> list[str]:
         if not state.rows:
             return ["No step has been taken yet."]
         sent = count(sum(row.type == "race.wrote" for row in state.rows), "message")

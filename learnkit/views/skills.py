@@ -70,7 +70,7 @@ class Skills(Worded[State], Diagram[State]):
             said = f"Request {stack.last} has ≈{stack.tokens:,} tokens of skills."
         return said if len(state.shelves) == 1 else f"{one_line(event.lane, 40)}: {said}"
 
-    def says(self, state: State) -> list[str]:
+    def _says(self, state: State) -> list[str]:
         if not state.shelves:
             return ["No skills were listed yet."]
         parts = []

@@ -88,7 +88,7 @@ class Tasks(Worded[State], Diagram[State]):
             return f"A new run opens the board: {progress(state.tasks)}{left}."
         return describe(event)
 
-    def says(self, state: State) -> list[str]:
+    def _says(self, state: State) -> list[str]:
         if not state.tasks:
             return ["The board is empty."]
         parts, more = [progress(state.tasks)], []

@@ -107,7 +107,7 @@ class Team(Worded[State], Diagram[State]):
     def told(self, state: State, old: State, event: Event) -> str:
         return folk.sentence(event)
 
-    def says(self, state: State) -> list[str]:
+    def _says(self, state: State) -> list[str]:
         if not state.people:
             return ["The team is empty."]
         if not state.tasks:

@@ -230,7 +230,7 @@ class Timeline(Worded[State], Diagram[State]):
         run = _grown(state.run, event)
         return state if run is state.run else State((*state.runs[:-1], run))
 
-    def says(self, state: State) -> list[str]:
+    def _says(self, state: State) -> list[str]:
         first, run = state.runs[0], state.run
         before = run.serial if run is first else first.now
         share = 1 - run.now / before if run.done and before else 0.0

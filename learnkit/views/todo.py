@@ -91,7 +91,7 @@ class Todo(Worded[State], Diagram[State]):
                 return over if state.kind == "refused" else replace(over, problem="")
         return state
 
-    def says(self, state: State) -> list[str]:
+    def _says(self, state: State) -> list[str]:
         rounds = count(len(state.rounds), "round")
         if not state.items:
             return [f"No list after {rounds}." if state.rounds else "There is no list yet."]

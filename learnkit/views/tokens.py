@@ -147,7 +147,7 @@ class Tokens(Worded[State], Diagram[State]):
             return super().told(state, old, event)
         return f"{_said(state, state.shown - 1)}."
 
-    def says(self, state: State) -> list[str]:
+    def _says(self, state: State) -> list[str]:
         if not state.drawn:
             return ["No request was answered yet."]
         number, longest = len(state.drawn), max(one.tokens for one in state.drawn)

@@ -123,7 +123,7 @@ class Traffic(Worded[State], Diagram[State]):
                 people = people if people.keys() != state.people.keys() else state.people
         return State(people, lines, sent)
 
-    def says(self, state: State) -> list[str]:
+    def _says(self, state: State) -> list[str]:
         waits = [f"{one_line(state.waits, 40)} waits for your reply."] if state.waits else []
         if not state.sent:
             return [*waits, "No message has been sent yet."]

@@ -151,7 +151,7 @@ class Worktrees(Worded[State], Diagram[State]):
         said = f"{step.by} commits to {where}: {quoted(step.text)}."
         return ended(said) if old.seen else f"The main branch is at {step.id}."
 
-    def says(self, state: State) -> list[str]:
+    def _says(self, state: State) -> list[str]:
         groups: dict[str, list[str]] = {}
         for tree in state.trees.values():
             said = tree.state.replace(", ", " and ").replace("and not merged", "but not merged")

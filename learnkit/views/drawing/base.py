@@ -262,14 +262,14 @@ class Worded(View[S]):
     """A view whose title and the line below it are made together."""
 
     @abstractmethod
-    def says(self, state: S) -> list[str]:
+    def _says(self, state: S) -> list[str]:
         """The title, and the sentences of the line below it."""
 
     def finding(self, state: S) -> str:
-        return title(self.says(state)[0])
+        return title(self._says(state)[0])
 
     def because(self, state: S) -> str:
-        return below(*self.says(state)[1:])
+        return below(*self._says(state)[1:])
 
 
 class Diagram(View[S]):

@@ -82,7 +82,7 @@ class Twelve(Worded[State], Diagram[State]):
     def told(self, state: State, old: State, event: Event) -> str:
         return f"{MECHANISMS[mechanism(event) or 0].capitalize()}, {event.lane}: {describe(event)}"
 
-    def says(self, state: State) -> list[str]:
+    def _says(self, state: State) -> list[str]:
         rows = state.rows
         if not rows:
             return ["No mechanism has acted so far."]
