@@ -15,7 +15,6 @@ import time
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.content import Block, repaired, sendable
@@ -391,6 +390,8 @@ def _retry_after(error: Exception) -> float | None:
             return max(0.0, float(value) / unit)
         except ValueError:
             pass
+        from email.utils import parsedate_to_datetime  # slow to import, and seldom needed
+
         try:
             when = parsedate_to_datetime(value)
         except ValueError:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from learnkit.core.agent import Agent
 from learnkit.course import files as course_files
 from learnkit.course.agent_file import forks
-from learnkit.course.agent_file.cells import register
+from learnkit.course.agent_file.cells import left_outside, register
 from learnkit.course.content import Game, Lesson, Remark, load
 from learnkit.course.display.badge import MODES, badge, filled_badge
 from learnkit.course.display.card import Card, inline, show
@@ -148,6 +148,8 @@ class Lab:
         wrong = judge(repairs[name].check, agent)
         if not wrong:
             self.remember("repairs", name)
+        elif outside := left_outside(agent):
+            wrong += f" ({outside[-1]} is also in the notebook: does its cell begin with %%agent?)"
         text = f"not yet: {wrong}" if wrong else f"✓ {repairs[name].right}"
         return Card(f"<p><strong>{inline(text)}</strong></p>", text)
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import math
+import os
 import threading
 import time
-import uuid
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
@@ -341,7 +341,7 @@ class SystemClock(Clock):
         return datetime.now(UTC)
 
     def new_id(self) -> str:
-        return uuid.uuid4().hex[:8]
+        return os.urandom(4).hex()
 
     def wait(self, *signals: Signal, timeout: float | None = None) -> bool:
         end = math.inf if timeout is None else time.monotonic() + max(0.0, timeout)

@@ -544,6 +544,12 @@ def test_a_repair_is_tried_in_the_learners_file(
     assert str(lab.repaired("path_in")) == "✓ It is there."
     agent.path_in = None
     assert str(lab.repaired("path_in")) == "not yet: It is missing."
+    for name in ("run_call", "path_in", "a_helper"):
+        monkeypatch.setattr(sys.modules["__main__"], name, lambda: None, raising=False)
+    assert str(lab.repaired("path_in")) == (
+        "not yet: It is missing. (run_call is also in the notebook: does its cell begin with "
+        "%%agent?)"
+    )
     agent.__failed__ = "SyntaxError: invalid syntax"
     assert str(lab.repaired("path_in")) == (
         "The last cell with %%agent didn't go into agent.py: SyntaxError: invalid syntax"

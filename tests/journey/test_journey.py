@@ -190,7 +190,8 @@ def repair(page: Page, diary: Diary, check: int) -> None:
         if text.startswith("%%agent") and head in text
     )
     blocks = sources[naive].split("\n\n\n")
-    blocks = [fixed.rstrip() if head in block else block for block in blocks]
+    kept = "%%agent\n" if head in blocks[0] else ""
+    blocks = [kept + fixed.rstrip() if head in block else block for block in blocks]
     edit(page, naive, "\n\n\n".join(blocks))
     for number in range(naive + 1, check + 1):
         select(page, number)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import linecache
 import sys
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from learnkit.course.agent_file.own import BELOW, NAME, OwnFile, before_lesson
@@ -82,6 +82,18 @@ def register(lesson: str, folder: Path | None) -> AgentCells | None:
     cells = AgentCells(lesson, folder)
     shell.register_magic_function(cells.run, "cell", "agent")
     return cells
+
+
+def left_outside(agent: ModuleType) -> list[str]:
+    """The names of functions of ``agent.py`` that a cell has defined in the notebook instead."""
+    notebook = vars(sys.modules["__main__"])
+    return [
+        name
+        for name, value in vars(agent).items()
+        if isinstance(value, FunctionType)
+        and isinstance(other := notebook.get(name), FunctionType)
+        and other is not value
+    ]
 
 
 def _compiled(text: str, name: str) -> CodeType:
