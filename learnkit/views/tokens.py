@@ -29,7 +29,7 @@ HEIGHT, TOP, LEFT, LEAST = 170, 56, 48, 3
 #: So many requests are drawn one by one; of more, two at a time, then three.
 SINGLE = 30
 #: For how many columns there is room.
-_SLOTS = (16, 24, 32, 48, 64, 90, 128, 180, 224)
+_SLOTS = (6, 10, 16, 24, 32, 48, 64, 90, 128, 180, 224)
 #: The reason to stop of a reply that the context window has no room for.
 _FULL = "model_context_window_exceeded"
 #: Last word of a compaction's event type -> glyph, and what it is.
@@ -156,20 +156,21 @@ class Tokens(Worded[State], Diagram[State]):
         limit = limit if state.threshold else ""
         has = f"has ≈{longest:,} tokens"
         if layers := [one.layer for one in state.shortened]:
-            cuts, s = count(len(layers), "compaction"), "s" * (len(layers) == 1)
-            first = f"{cuts}; the longest request {has}."
-            # What passes the threshold is never sent.
-            if under and all(one.before > state.threshold for one in state.shortened):
-                keeps = f"keep{s} every request under the threshold of {state.threshold:,} tokens"
-                first = f"{cuts} {keeps}."
-            saved = sum(one.before - one.after for one in state.shortened)
+            s = "s" * (len(layers) == 1)
             kinds = [
                 count(layers.count(layer), word).replace("summarys", "summaries")
                 for layer, (_, word) in _LAYERS.items()
                 if layer in layers
             ]
-            said = f"{listed(kinds)} remove{s} ≈{saved:,} tokens."
-            said += f" The longest of {number} requests {has}{limit}."
+            saved = sum(one.before - one.after for one in state.shortened)
+            first = f"{count(len(layers), 'compaction')} remove{s} ≈{saved:,} tokens."
+            said = f"{listed(kinds)}. The longest of {number} requests {has}{limit}."
+            # What passes the threshold is never sent.
+            if under and all(one.before > state.threshold for one in state.shortened):
+                keeps = f"keep{s} every request under the threshold of {state.threshold:,} tokens"
+                said = f"{listed(kinds)} remove{s} ≈{saved:,} tokens. "
+                said += f"The longest of {number} requests {has}."
+                first = f"{count(len(layers), 'compaction')} {keeps}."
         else:
             which = f"The longest of {number} requests" if number > 1 else "The only request"
             fills = f"Request {number} fills the context window: ≈{longest:,} tokens."
@@ -255,7 +256,9 @@ def _arrows(canvas: Canvas, state: State, each: float, group: int) -> None:
     mark, base = theme.INJECTED.key, TOP + HEIGHT
     spots = []
     for number, cut in enumerate(state.shortened):
-        x = LEFT + each * math.ceil(cut.place / group)
+        # What came between the same two requests stands side by side.
+        beside = sum(one.place == cut.place for one in state.shortened[:number])
+        x = LEFT + each * math.ceil(cut.place / group) + 10 * beside
         top, low = (base - HEIGHT * part / state.scale for part in (cut.before, cut.after))
         path = f"M0 0V{low - top:.1f}m-4 -6l4 6l4 -6"
         says = f"Before request {cut.place + 1}: {cut.said}"
