@@ -73,6 +73,7 @@ class Lab:
         self._workspaces = Workspaces()
         self._unused: dict[str, set[str]] = {}
         self._kept: dict[str, Any] = {}
+        self._repaired: set[str] = set()
         self._missed = ""  # the text of the cell that did
 
     # Questions
@@ -109,7 +110,8 @@ class Lab:
         Raises:
             UsageError: if there is no such prediction.
         """
-        return reveal_card(self._questions.prediction(name), self._questions.predicted.get(name))
+        prediction, given = self._questions.prediction(name), self._questions.predicted.get(name)
+        return reveal_card(prediction, given, prediction.repair in self._repaired)
 
     def exercise(self, number: int) -> ExerciseCheck:
         """Check an exercise: write ``@lab.exercise(1)`` above the function or class.
@@ -147,6 +149,7 @@ class Lab:
             return Card(f"<p><strong>{inline(text)}</strong></p>", text)
         wrong = judge(repairs[name].check, agent)
         if not wrong:
+            self._repaired.add(name)
             self.remember("repairs", name)
         elif outside := left_outside(agent):
             wrong += f" ({outside[-1]} is also in the notebook: does its cell begin with %%agent?)"

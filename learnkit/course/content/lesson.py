@@ -39,11 +39,13 @@ class Prediction:
         question: what is asked.
         options: letter -> option, from ``a``.
         right: the letter of what happens.
+        repair: the name of the repair after which it no longer happens; empty if it always does.
     """
 
     question: str
     options: Mapping[str, Option]
     right: str
+    repair: str = ""
 
     def __post_init__(self) -> None:
         _filled("a prediction", question=self.question)

@@ -26,17 +26,19 @@ def prediction_card(prediction: Prediction, answer: str | None) -> Card:
     return Card(html, f"predict: {question} ({noted})")
 
 
-def reveal_card(prediction: Prediction, given: str | None) -> Card:
-    """Say what happens, and why each option is right or wrong."""
-    right = prediction.right
+def reveal_card(prediction: Prediction, given: str | None, repaired: bool = False) -> Card:
+    """Say what happens, or what did before the repair, and why each option is right or wrong."""
+    right, so, it_is = prediction.right, "and so it is", "it is"
+    if repaired:
+        so, it_is = "and so it was before your repair", "before your repair it was"
     why = explained(prediction.options, right, given)
     if given is None:
         head = "You have not predicted; choose first, or read on."
         why = f"<details><summary>read on</summary>{why}</details>"
     elif given == right:
-        head = f"✓ You said {given}, and so it is."
+        head = f"✓ You said {given}, {so}."
     else:
-        head = f"You said {given}; it is {right}: {prediction.options[right].text}"
+        head = f"You said {given}; {it_is} {right}: {prediction.options[right].text}"
     return Card(f"<p><strong>{inline(head)}</strong></p>{why}", head)
 
 

@@ -11,6 +11,7 @@ import learnkit as lk
 from learnkit.course.content import Verdict
 from learnkit.course.content.sources import Check
 from learnkit.course.files import EXAMPLE
+from learnkit.events.text import blocks_of, content_text, one_line
 
 #: Seconds that a command of the learner's may take.
 LIMIT = 5.0
@@ -99,9 +100,12 @@ def check_replies(replies: Any) -> Verdict:
             written = workspace / "hottest.txt"
             found = written.read_text(encoding="utf-8").strip() if written.exists() else None
         if found is None:
+            blocks = [block for one in agent.messages for block in blocks_of(one["content"])]
+            errors = [content_text(one["content"]) for one in blocks if one.get("is_error")]
             return (
                 "The run ended without a file hottest.txt. One of your replies should call bash "
                 "with a command that writes it."
+                + "".join(f" A call failed: {one_line(error, 100)}." for error in errors[:1])
             )
         if found != hottest:
             return (
