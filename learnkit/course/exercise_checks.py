@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import CodeType, FrameType, TracebackType
+from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from learnkit.events.text import one_line
@@ -313,6 +313,8 @@ def _blamed(
             f"`{name}` returned {_shown(value)}, and the check can't use that: look again at what "
             "the exercise asks for"
         )
+    if isinstance(thing, ModuleType) and isinstance(error, AttributeError) and error.obj is thing:
+        return f"{thing.__name__}.py has no `{error.name}`: run the cell that defines it"
     said = f"this is {_shown(thing)}, and the check can't use it"
     if isinstance(error, TypeError) and "argument" in str(error):
         said += f" ({one_line(str(error), WIDTH)})"

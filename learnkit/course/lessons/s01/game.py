@@ -48,7 +48,9 @@ def _order(messages: Sequence[Mapping[str, Any]], degrees: str, mail: str) -> Re
     known = [place for place, text in results if degrees in text]
     wrote = [place for place, text in results if mail in text] or [len(messages)]
     if known and known[0] < wrote[0]:
-        said = f"The email is in the outbox, and no guess: a result had said {degrees} °C before it."
+        said = (
+            f"The email is in the outbox, and no guess: a result had said {degrees} °C before it."
+        )
         return Remark(True, said)
     guess = f"The email was a guess: no result had said {degrees} °C before it was written"
     return Remark(False, f"{guess}. That's above 30 °C, so the guess was lucky.")

@@ -102,6 +102,7 @@ def check_remind(agent: Any) -> Verdict:
     both = [*look, {"name": "todo"}]
     for items, calls, wanted, what in (
         ([item], [look] * 7, [3, 6], "the seven rounds after an update"),
+        ([item], [look * 3] * 7, [3, 6], "seven rounds of three calls each"),
         (
             [item],
             [look, look, both, look, look, look],

@@ -65,6 +65,12 @@ def own_runs() -> dict[str, Messages]:
     return {name: recording.messages(name) for name in recording.scenarios}
 
 
+def results(messages: Messages) -> list[str]:
+    """The texts of all results, in their order."""
+    blocks = [block for message in messages for block in blocks_of(message["content"])]
+    return [content_text(one["content"]) for one in blocks if one["type"] == "tool_result"]
+
+
 def without_list(messages: Messages) -> list[dict[str, Any]]:
     """The same run as if nobody had sent a list: without these calls, results and reminders."""
     lists = {
