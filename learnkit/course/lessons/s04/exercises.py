@@ -21,7 +21,7 @@ def check_short_report(short_report: Any) -> Verdict:
             if (got := short_report(first, short)) != short:
                 return (
                     f"a report of {len(short)} characters should reach the parent as it is; "
-                    f"it got {_cut(got)}"
+                    f"it got {_size(got)}"
                 )
         texts = [f"{n}: {word} " * 50 for n, word in enumerate(("one", "reading", "missing"))]
         texts[0] = texts[0].ljust(401, "x")
@@ -29,23 +29,22 @@ def check_short_report(short_report: Any) -> Verdict:
             got = short_report(child, text)
             about = f"of a report of {len(text)} characters, the parent got"
             if not isinstance(got, str) or len(got) > 400:
-                size = f"{len(got)} characters" if isinstance(got, str) else repr(got)
-                return f"{about} {size}; it should get at most 400"
+                return f"{about} {_size(got)}; it should get at most 400"
             if not got.startswith(text[:20]):
-                return f"{about} {_cut(got)}: it should begin as the report does"
+                return f"{about} {got[:40]!r}: it should begin as the report does"
             files = [path for path in folder.rglob("*") if path.is_file()]
             whole = [path for path in files if path.read_text("utf-8").strip() == text.strip()]
             if not whole:
                 return "no file in child.folder holds the whole of a long report"
             if not any(path.name in got for path in whole):
-                return f"the parent got {_cut(got)}, which doesn't name {whole[0].name}"
+                return f"the parent's text doesn't name {whole[0].name}, which holds the report"
         if not any(path.read_text("utf-8").strip() == texts[0].strip() for path in files):
             return "two children wrote to the same file, and the first one's report is gone"
     return None
 
 
-def _cut(text: Any) -> str:
-    return f"{text!r:.60}…" if len(repr(text)) > 60 else repr(text)
+def _size(text: Any) -> str:
+    return f"{len(text)} characters" if isinstance(text, str) else repr(text)
 
 
 SHORT_REPORT_HASH = """
@@ -53,7 +52,7 @@ import hashlib
 def short_report(child, last):
     name = hashlib.sha1((child.name + last).encode()).hexdigest()[:8] + ".txt"
     if len(last) > 400:
-        open(child.folder / name, "w", encoding="utf-8").write(last)
+        (child.folder / name).write_bytes(last.encode())
         last = last[:200] + " [...] " + name
     return last
 """.strip()
