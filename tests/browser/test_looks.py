@@ -287,7 +287,7 @@ def test_an_explorable_is_worked_by_keyboard_alone(open_page: Page) -> None:
     expect(head).to_have_text(answer.finding)
 
 
-@pytest.mark.parametrize("widget", ["#Tasks .learnkit-player", "#s04 .learnkit-explorer"])
+@pytest.mark.parametrize("widget", ["#Tasks .learnkit-player", "#s06 .learnkit-explorer"])
 def test_escape_and_the_pages_shortcuts_are_the_pages(open_page: Page, widget: str) -> None:
     page = open_page
     page.evaluate(
@@ -309,7 +309,7 @@ def test_nothing_moves_for_readers_who_ask_for_that(open_page: Page) -> None:
       const { transitionDuration, animationDuration } = getComputedStyle(one);
       return [...transitionDuration.split(", "), ...animationDuration.split(", ")];
     }))]"""
-    for widget in ("#Tasks .learnkit-player", "#s04 .learnkit-explorer"):
+    for widget in ("#Tasks .learnkit-player", "#s06 .learnkit-explorer"):
         host = page.locator(widget)
         page.emulate_media(reduced_motion="no-preference")
         assert "0.2s" in host.evaluate(seconds)

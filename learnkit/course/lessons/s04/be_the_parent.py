@@ -9,11 +9,13 @@ from __future__ import annotations
 import csv
 import re
 import statistics
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import learnkit as lk
+from learnkit.clients.recordings.recording import Recording
+from learnkit.course import files as course_files
 from learnkit.course.content import Game
 from learnkit.course.lessons.s04.model import results_of
 from learnkit.events.log import Event
@@ -146,3 +148,9 @@ def scored(events: Iterable[Event]) -> str:
         lines.append("A child is a program. It looks for these words in its prompt:")
         lines += [f"  {fact}: {words}" for fact, words in unheard.items()]
     return "\n".join(lines)
+
+
+def own_runs() -> dict[str, Sequence[Any]]:
+    """The messages of each run in which a model was the parent, in their order."""
+    recording = Recording.load(course_files.recordings() / "model" / "s04.yaml")
+    return {name: recording.messages(name) for name in recording.scenarios}
