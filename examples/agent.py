@@ -344,7 +344,7 @@ def remind(agent: Agent, calls: list[dict]) -> str | None:
 # %% s04 subagents
 BRIEF = """You are a subagent: you do one task for another agent, and nobody answers questions.
 Your last message is all that your caller reads. Report in a few lines what you found or did, with
-the names of files, and what is still open.
+the names of files, and what is still open. Say how you know.
 The rules of the project, if it has any, are in docs/rules.md: read them first."""
 
 
