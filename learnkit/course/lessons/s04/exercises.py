@@ -68,7 +68,9 @@ def check_batches(batches: Any) -> Verdict:
         (("a", "a", "b", "b"), 2),
         (("ab", "bc", "c"), 3),
     ):
-        tasks = [{"id": n, "files": {*names}} for n, names in enumerate(files, start=1)]
+        tasks: list[dict[str, Any]] = [
+            {"id": n, "files": {*names}} for n, names in enumerate(files, start=1)
+        ]
         about = f"for tasks that write {', '.join(' and '.join(one) for one in files) or 'nothing'}"
         got = batches([dict(task) for task in tasks])
         if not isinstance(got, list) or any(not isinstance(batch, list) for batch in got):
