@@ -271,7 +271,7 @@ def run_calls(agent: Agent, calls: list[dict], results: dict) -> None:
                 thread.start()
             for thread in threads:
                 thread.join()
-        except KeyboardInterrupt:  # which reaches only this thread
+        except KeyboardInterrupt:
             for child in agent.children:
                 child.stopped.set()
             raise
@@ -344,8 +344,8 @@ def remind(agent: Agent, calls: list[dict]) -> str | None:
 # %% s04 subagents
 BRIEF = """You are a subagent: you do one task for another agent, and nobody answers questions.
 Your last message is all that your caller reads. Report in a few lines what you found or did, with
-the names of files, and what is still open."""
-PLACES = Semaphore(3)  # for subagents at work
+the names of files, and what is still open. Say how you know.
+The rules of the project, if it has any, are in docs/rules.md: read them first."""
 
 
 @hook("start")
@@ -366,8 +366,13 @@ def task(agent: Agent, prompt: str, description: str, kind: str = "general") -> 
 
 
 def report(child: Agent, last: str) -> str:
-    """What the parent gets of all that the child has read and said."""
+    """What the parent gets of all that the child has read and said; last is its last text."""
+    if last.startswith("(stopped after"):
+        raise TimeoutError(f"{last} What it did until then is on the disk.")
     return last or "(no summary)"
+
+
+PLACES = Semaphore(3)  # for subagents at work
 
 
 @hook("before_model")

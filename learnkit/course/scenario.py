@@ -8,10 +8,13 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from learnkit.clients.connect import scripted
+from learnkit.clients.scripted import Failure, Reply, Request, Scripted, Source
 from learnkit.core.agent import Agent
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.usage import Meter
@@ -19,7 +22,7 @@ from learnkit.course.files import EXAMPLE
 from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
 from learnkit.events.loop import MessageAdded
-from learnkit.runtime.clock import Clock
+from learnkit.runtime.clock import Clock, SystemClock
 from learnkit.runtime.shell import LocalShell, Shell
 from learnkit.runtime.shell_environment import REPRODUCIBLE
 
@@ -73,7 +76,10 @@ class Run:
             agent: the module that the cells with ``%%agent`` make.
         """
         policy = getattr(agent, "POLICY", {})
-        settings = {"client": self.client, "MODEL": self.client.model, "ROOT": self.workspace}
+        client = self.client
+        if isinstance(client.source, Scripted):  # raw threads are no part of a virtual clock
+            client = scripted(_AtOnce(client.source), SystemClock())
+        settings = {"client": client, "MODEL": client.model, "ROOT": self.workspace}
         before = {name: getattr(agent, name) for name in settings}, dict(policy)
         vars(agent).update(settings)
         policy.update(write="allow")
@@ -99,6 +105,17 @@ class Run:
     def meter(self) -> Meter:
         """Return the turns, tokens and time of everything in this run's log."""
         return Meter.of(self.events)
+
+
+class _AtOnce:
+    """A source whose replies take no time."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def answer(self, request: Request, lane: str) -> Reply | Failure:
+        """What the source answers."""
+        return replace(self._source.answer(request, lane), latency=0)
 
 
 def messages_view(messages: Sequence[Any], first: int = 0) -> Messages:

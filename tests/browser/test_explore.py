@@ -310,7 +310,7 @@ def test_when_the_kernel_is_gone_or_raises_it_says_so(page: Page) -> None:
 
 
 def test_targets_are_large_and_a_picture_keeps_its_height(page: Page) -> None:
-    shown = explorable("s04")
+    shown = explorable("s06")
     for window, least in ((770, 32), (360, 44)):
         host = open_with_kernel(page, shown, window)
         for one in host.locator("button, input").all():

@@ -105,6 +105,10 @@ MEDIA = {
 }
 
 
+#: Of pictures on the page.
+COUNT = len(VIEWS) + len(NAMES)
+
+
 def day_of(kind: type[View[Any]]) -> list[Any]:
     """A day on which everything happens that a view shows."""
     name = kind.__name__
@@ -118,7 +122,7 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> str:
     for name in NAMES:
         shown = explorable(name)
         tapes[name] = frozen.framed(shown.html(), shown.tape())
-    assert len(tapes) == len(VIEWS) + 11
+    assert len(tapes) == COUNT
     parts = [f'<section id="{key}"><h2>{key}</h2>{html}</section>' for key, html in tapes.items()]
     file = tmp_path_factory.mktemp("every") / "page.html"
     file.write_text(frozen.page("all", f"<main><h1>All</h1>{''.join(parts)}</main>"), "utf-8")
@@ -130,7 +134,7 @@ def open_page(page: Page, every: str) -> Page:
     page.emulate_media(color_scheme="light", forced_colors="none", reduced_motion="reduce")
     page.set_viewport_size({"width": 1200, "height": 1000})
     page.goto(every)
-    expect(page.locator(".learnkit-player, .learnkit-explorer")).to_have_count(len(VIEWS) + 11)
+    expect(page.locator(".learnkit-player, .learnkit-explorer")).to_have_count(COUNT)
     return page
 
 
@@ -148,7 +152,7 @@ def test_everything_fits_and_axe_finds_nothing_serious(
     for name, media in MEDIA.items():
         page.emulate_media(**media, reduced_motion="reduce")  # type: ignore[arg-type]
         hosts = page.locator("[data-dark]")
-        expect(hosts).to_have_count(len(VIEWS) + 11 if media["color_scheme"] == "dark" else 0)
+        expect(hosts).to_have_count(COUNT if media["color_scheme"] == "dark" else 0)
         assert lab.faults(page, colours=name != "light") == [], name
         if width in (360, 1600):
             file = shots / f"all-{width}-{name.replace(' ', '-')}.png"
@@ -287,7 +291,7 @@ def test_an_explorable_is_worked_by_keyboard_alone(open_page: Page) -> None:
     expect(head).to_have_text(answer.finding)
 
 
-@pytest.mark.parametrize("widget", ["#Tasks .learnkit-player", "#s04 .learnkit-explorer"])
+@pytest.mark.parametrize("widget", ["#Tasks .learnkit-player", "#s06 .learnkit-explorer"])
 def test_escape_and_the_pages_shortcuts_are_the_pages(open_page: Page, widget: str) -> None:
     page = open_page
     page.evaluate(
@@ -309,7 +313,7 @@ def test_nothing_moves_for_readers_who_ask_for_that(open_page: Page) -> None:
       const { transitionDuration, animationDuration } = getComputedStyle(one);
       return [...transitionDuration.split(", "), ...animationDuration.split(", ")];
     }))]"""
-    for widget in ("#Tasks .learnkit-player", "#s04 .learnkit-explorer"):
+    for widget in ("#Tasks .learnkit-player", "#s06 .learnkit-explorer"):
         host = page.locator(widget)
         page.emulate_media(reduced_motion="no-preference")
         assert "0.2s" in host.evaluate(seconds)

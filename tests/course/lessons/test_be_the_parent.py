@@ -39,11 +39,10 @@ def played(lab: Lab, *prompts: str) -> BeTheModel:
 
 def test_the_script_fails_first_and_then_wins(lab: Lab) -> None:
     made = lab.be_the_model(game.game())
-    first, second = game.told(made.events)
-    assert [fact for fact, known in first.facts.items() if known] == ["the station"]
-    assert first.report == "The mean of cairo is -2475.1 °C, from 4 readings."
-    assert all(second.facts.values())
-    assert second.report == f"The mean of cairo is {game.RIGHT}, from 3 readings."
+    (lacks, first), (nothing, second) = game.told(made.events)
+    assert lacks == ["the unit", "-9999 is no reading", "0.8 too high"]
+    assert first == "The mean of cairo is -2475.1 °C, from 4 readings."
+    assert (nothing, second) == ([], f"The mean of cairo is {game.RIGHT}, from 3 readings.")
     assert game.scored(made.events).endswith("That's right. You needed 2 prompts.")
 
 

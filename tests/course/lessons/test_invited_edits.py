@@ -21,7 +21,6 @@ import nbformat
 import pytest
 from IPython.utils.capture import capture_output
 
-import learnkit as lk
 from learnkit.clients.recordings.holes import bind, fill, holes
 from learnkit.clients.recordings.recording import Recording, Turn
 from learnkit.clients.recordings.replay import Miss
@@ -314,25 +313,6 @@ def test_whatever_is_typed_is_done_or_refused(
 
 def fill_keys(leaves: dict[str, str | None], values: dict[str, str]) -> dict[str, str | None]:
     return {fill(name, values): fill(text, values) for name, text in leaves.items()}
-
-
-@pytest.mark.parametrize(
-    ("old", "new"), [("(1, 3, 6)", "(1, 4)"), ("json.dumps(child.messages)", "outcome.text")]
-)
-def test_an_experiment_with_subagents_ends_in_no_bare_error(old: str, new: str) -> None:
-    """It runs in the cell that has the text, and in the one after it."""
-    every = nbformat.read(course_files.notebook("s04"), 4).cells
-    cells = [cell.source for cell in every if cell.cell_type == "code"]
-    place = next(n for n, source in enumerate(cells) if old in source)
-    before = [source for source in cells if source.startswith(("def child_of", "class MyTask"))]
-    lab = lk.lesson("s04")
-    names: dict[str, Any] = {"lk": lk, "lab": lab}
-    try:
-        for source in (*before, cells[place].replace(old, new), cells[place + 1]):
-            if not source.startswith("lab."):
-                run(ast.parse(source), names)
-    finally:
-        lab.remove()
 
 
 def test_the_claims_of_the_recorded_run_begin_with_the_first_attempt() -> None:

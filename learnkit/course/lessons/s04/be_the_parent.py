@@ -1,7 +1,7 @@
 """Lesson 4's game: the learner is the parent, and writes what a child is told.
 
-The child is a program. It reads its prompt, and a file if the prompt names one, and knows nothing
-else: what it isn't told, it assumes. It calculates with the real readings of the example.
+The child is a program. It reads its prompts, and a file if they name one, and knows nothing else:
+what it isn't told, it assumes. It calculates with the real readings of the example.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 import csv
 import re
 import statistics
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import learnkit as lk
+from learnkit.clients.recordings.recording import Recording
+from learnkit.course import files as course_files
 from learnkit.course.content import Game
-from learnkit.course.lessons.s04.messages import results_of
+from learnkit.course.lessons.s04.model import results_of
 from learnkit.events.log import Event
 from learnkit.events.text import content_text, count
 
@@ -52,41 +53,39 @@ RIGHT = "89.7 °F"
 _FILE = re.compile(r"docs/rules\.md|\brules\.md", re.I)
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What reached one child.
-
-    Attributes:
-        facts: by name, whether the child knew it.
-        report: what it returned; empty if it has not ended.
-    """
-
-    facts: dict[str, bool]
-    report: str
-
-
 def child(request: dict[str, Any]) -> lk.Reply:
-    """Answer a request of the child: read what the prompt names, then calculate."""
+    """Answer a request of the child: read what it is told to, calculate, and write it if asked."""
     messages = request["messages"]
     prompt, texts = content_text(messages[0]["content"]), results_of(messages)
-    station = next((one for one in STATIONS if one in prompt.lower()), STATIONS[0])
-    wanted = ["docs/rules.md"] if _FILE.search(prompt) else []
-    wanted.append(f"stations/{station}.csv")
-    if len(texts) < len(wanted):
-        return lk.use("read_file", path=wanted[len(texts)])
-    known = "\n".join([prompt, *texts[:-1]])
-    return lk.say(calculated(station, texts[-1], known))
+    told = f"{content_text(request.get('system', ''))}\n{prompt}"
+    # The first one that is named: a prompt may say what the others do.
+    station = min(STATIONS, key=lambda one: f"{prompt} {one}".lower().index(one))
+    reads = ["docs/rules.md"] if _FILE.search(told) else []
+    reads.append(f"stations/{station}.csv")
+    if len(texts) < len(reads):
+        return lk.use("read_file", path=reads[len(texts)])
+    known = "\n".join([told, *texts[: len(reads) - 1]])
+    said = calculated(station, texts[len(reads) - 1], known)
+    to = re.search(r"means/\w+\.txt", prompt)
+    if to and len(texts) == len(reads):
+        return lk.use("write_file", path=to[0], content=f"{said}\n")
+    return lk.say(said)
 
 
 def calculated(station: str, table: str, known: str) -> str:
     """Return a child's report."""
-    has = {fact: bool(pattern.search(known)) for fact, pattern in FACTS.items()}
+    lacks = lacking(known)
     celsius = [float(row["celsius"]) for row in csv.DictReader(table.splitlines())]
-    if has["-9999 is no reading"]:
+    if "-9999 is no reading" not in lacks:
         celsius = [one for one in celsius if one != -9999]
-    mean = statistics.fmean(celsius) - 0.8 * has["0.8 too high"]
-    said = f"{mean * 1.8 + 32:.1f} °F" if has["the unit"] else f"{mean:.1f} °C"
+    mean = statistics.fmean(celsius) - 0.8 * ("0.8 too high" not in lacks)
+    said = f"{mean:.1f} °C" if "the unit" in lacks else f"{mean * 1.8 + 32:.1f} °F"
     return f"The mean of {station} is {said}, from {len(celsius)} readings."
+
+
+def lacking(known: str) -> list[str]:
+    """The facts that a text doesn't say in words that a child hears."""
+    return [fact for fact, words in FACTS.items() if not words.search(known)]
 
 
 def game() -> Game:
@@ -102,10 +101,15 @@ def game() -> Game:
     return Game(QUESTION, mechanisms, {"lead": lead, **children}, SYSTEM, others=child)
 
 
-def mechanisms(workspace: Path) -> list[lk.Mechanism]:
-    """Write the rules; return what the parent has: a tool that reads, and subagents that read."""
+def write_rules(workspace: Path) -> None:
+    """Write the house's rules."""
     (workspace / "docs").mkdir(exist_ok=True)
     (workspace / "docs" / "rules.md").write_text(RULES, encoding="utf-8")
+
+
+def mechanisms(workspace: Path) -> list[lk.Mechanism]:
+    """Write the rules; return what the parent has: a tool that reads, and subagents that read."""
+    write_rules(workspace)
 
     def reads() -> list[lk.Mechanism]:
         return [lk.Toolbox(lk.CodingTools(workspace).read_file)]
@@ -113,8 +117,8 @@ def mechanisms(workspace: Path) -> list[lk.Mechanism]:
     return [*reads(), lk.Subagents(reads)]
 
 
-def told(events: Iterable[Event]) -> Iterator[Told]:
-    """What reached each child of a run, in the order in which they started."""
+def told(events: Iterable[Event]) -> Iterator[tuple[list[str], str]]:
+    """What each child of a run lacked and reported, in the order in which they started."""
     heard: dict[str, list[Any]] = {}
     for event in events:
         if event.type == "message.added" and event.lane != "lead":
@@ -124,19 +128,18 @@ def told(events: Iterable[Event]) -> Iterator[Told]:
         report = content_text(last["content"]) if last["role"] == "assistant" else ""
         # A report is the last text; the file with the readings tells a child no rule.
         known = "\n".join([content_text(messages[0]["content"]), *results_of(messages)[:-1]])
-        yield Told({fact: bool(words.search(known)) for fact, words in FACTS.items()}, report)
+        yield lacking(known), report
 
 
 def scored(events: Iterable[Event]) -> str:
     """Say what each brief left out, what it reported, and when one was right."""
     lines, unheard = list[str](), dict[str, str]()
-    for number, one in enumerate(told(events), start=1):
-        lacks = [fact for fact, known in one.facts.items() if not known]
+    for number, (lacks, report) in enumerate(told(events), start=1):
         unheard |= {fact: HEARD[fact] for fact in lacks}
         heard = f"didn't know: {', '.join(lacks)}" if lacks else "knew all it needed"
         lines.append(f"Child {number} {heard}")
-        lines.append(f"  and reported: {one.report or 'nothing yet'}")
-        if RIGHT in one.report:
+        lines.append(f"  and reported: {report or 'nothing yet'}")
+        if RIGHT in report:
             return "\n".join([*lines, f"That's right. You needed {count(number, 'prompt')}."])
     if not lines:
         return "No child has started yet. Play the game above, then run this cell again."
@@ -145,3 +148,9 @@ def scored(events: Iterable[Event]) -> str:
         lines.append("A child is a program. It looks for these words in its prompt:")
         lines += [f"  {fact}: {words}" for fact, words in unheard.items()]
     return "\n".join(lines)
+
+
+def own_runs() -> dict[str, Sequence[Any]]:
+    """The messages of each run in which a model was the parent, in their order."""
+    recording = Recording.load(course_files.recordings() / "model" / "s04.yaml")
+    return {name: recording.messages(name) for name in recording.scenarios}
