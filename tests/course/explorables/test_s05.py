@@ -14,16 +14,17 @@ from learnkit.course.lessons.bills import PRICE
 from learnkit.course.lessons.s05 import explorable
 from learnkit.views.drawing.display import NARROW, WIDE
 
-NAMES = [f"manual-{number:02}" for number in range(explorable.SKILLS)]
+NAMES = [f"manuals-of-{number:02}" for number in range(explorable.SKILLS)]
+RULE = "Before the next step, read what the step before this one has changed.\n"
 USE = "Use it whenever someone plans, asks about, changes or reviews what it is about. "
 
 
 def manuals(folder: Path) -> Path:
-    """Skills of 5,000 tokens each, by four characters, with a description of 372 characters."""
+    """Skills of 5,000 tokens each, by four characters, with a description of 358 characters."""
     for name in NAMES:
         (folder / name).mkdir(parents=True)
-        fields = f"---\nname: {name}\ndescription: {(USE * 5)[:371]}.\n---\n\n"
-        body = f"# {name} {'rule ' * 5000}"[:19_999]
+        fields = f"---\nname: {name}\ndescription: {(USE * 5)[:357]}.\n---\n\n"
+        body = f"# {name} {RULE * 400}"[:19_999]
         (folder / name / "SKILL.md").write_text(f"{fields}{body}.")
     return folder
 

@@ -75,11 +75,11 @@ def check_digest(digest: Any) -> Verdict:
         if digest(folder) != approved or digest(copied("same")) != approved:
             return "a copy of the skill, with the same files, has another digest"
         scripts = copied("text") / "scripts"
-        (scripts / "doctor.py").write_text("print('boo')\n")
+        (scripts / "doctor.py").write_text("print('boom')\n")
         moved = copied("moved") / "scripts"
         (moved / "doctor.py").write_text("print('fine')\nC")
         (moved / "units.py").write_text(" = 1\n")
-        (copied("more") / "scripts" / "json.py").write_text("print('boo')\n")
+        (copied("more") / "scripts" / "json.py").write_text("print('boom')\n")
         renamed = copied("renamed") / "scripts"
         (renamed / "units.py").rename(renamed / "json.py")
         for name, what in {
