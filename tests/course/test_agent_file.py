@@ -225,7 +225,7 @@ def test_s05_a_skill_is_listed_and_loaded(tmp_path: Path) -> None:
             text.replace("\n", "\r\n").encode()
         )
     project.run("Go")
-    assert "bad/SKILL.md is left out: it does not begin with" in project.err
+    assert "skills/bad/SKILL.md is left out: '---' is not in list" in project.err
     assert project.requests[0]["system"].endswith("\n- tests: How we write tests")
     said = project.results()
     assert said[0] == '<skill name="tests" folder="skills/tests">\nNo\n---\nmocks\n</skill>'

@@ -13,14 +13,13 @@ from project import ROOT
 from learnkit import UsageError
 from learnkit.course import files as course_files
 from learnkit.course.lab import recordings
-from learnkit.course.lessons.s05.many_skills import skills_folder
 
 
 def test_a_clone_has_them_at_its_top() -> None:
     assert course_files.checkout() == course_files.root() == ROOT
     assert course_files.notebooks() == course_files.originals() == ROOT / "notebooks"
     assert course_files.recordings() == recordings() == ROOT / "notebooks" / "recordings"
-    assert course_files.skills() == skills_folder() == ROOT / "skills"
+    assert course_files.skills() == ROOT / "skills"
 
 
 def test_an_editable_install_copies_nothing() -> None:

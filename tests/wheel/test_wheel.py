@@ -168,8 +168,8 @@ def test_the_terminal_works_without_an_extra(plain: Environment) -> None:
 
 def test_the_skills_that_ship_are_there(plain: Environment) -> None:
     script = (
-        "import learnkit as lk; from learnkit.course.lessons.s05.many_skills import skills_folder\n"
-        "found = lk.Skills(skills_folder()); print(*sorted(found.skills), found.problems)"
+        "import learnkit as lk; from learnkit.course import files\n"
+        "found = lk.Skills(files.skills()); print(*sorted(found.skills), found.problems)"
     )
     shipped = sorted(path.parent.name for path in (ROOT / "skills").glob("*/SKILL.md"))
     assert plain.run("python", "-c", script) == f"{' '.join(shipped)} ()\n"

@@ -12,14 +12,27 @@ import learnkit as lk
 from learnkit.core.token_count import sent
 from learnkit.course.lessons.bills import PRICE
 from learnkit.course.lessons.s05 import explorable
-from learnkit.course.lessons.s05.many_skills import TOPICS, manuals
 from learnkit.views.drawing.display import NARROW, WIDE
+
+NAMES = [f"manuals-of-{number:02}" for number in range(explorable.SKILLS)]
+RULE = "Before the next step, read what the step before this one has changed.\n"
+USE = "Use it whenever someone plans, asks about, changes or reviews what it is about. "
+
+
+def manuals(folder: Path) -> Path:
+    """Skills of 5,000 tokens each, by four characters, with a description of 358 characters."""
+    for name in NAMES:
+        (folder / name).mkdir(parents=True)
+        fields = f"---\nname: {name}\ndescription: {(USE * 5)[:357]}.\n---\n\n"
+        body = f"# {name} {RULE * 400}"[:19_999]
+        (folder / name / "SKILL.md").write_text(f"{fields}{body}.")
+    return folder
 
 
 def real(used: int, preloaded: int, folder: Path) -> list[dict[str, int]]:
     """What each request of a run used: skills are loaded one a turn, then comes the work."""
-    skills = lk.Skills(manuals(folder / "skills", explorable.SKILLS), preload=TOPICS[:preloaded])
-    loads = [lk.use("load_skill", name=name) for name in TOPICS[preloaded:used]]
+    skills = lk.Skills(manuals(folder / "skills"), preload=NAMES[:preloaded])
+    loads = [lk.use("load_skill", name=name) for name in NAMES[preloaded:used]]
     work = [lk.use("bash", command="seq 200")] * (explorable.TURNS - 1)
     client = lk.scripted([*loads, *work, lk.say("The work is done, and its notes are written.")])
     tools = lk.Toolbox(lk.CodingTools(folder).bash)
