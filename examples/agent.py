@@ -503,7 +503,7 @@ def compact(agent: Agent, focus: str = "what is still needed") -> str:
 def carried(agent: Agent) -> list[str]:
     """What must not depend on a summary, because code knows it."""
     parts = ["[The request]", agent.request]
-    return parts + ["[Your todo list]", render(agent.items)] if agent.items else parts
+    return [*parts, "[Your todo list]", render(agent.items)] if agent.items else parts
 
 
 def summarise(agent: Agent) -> None:

@@ -186,7 +186,7 @@ def _bills(canvas: Canvas, least: int, right: float) -> None:
     canvas.text("bill in", 0, _BILL_TOP - 14, "dollars for a hundred sessions", "b")
     canvas.bar("key output", right - 56, _BILL_TOP - 23, 10, 10, theme.OUTPUT.key)
     canvas.text("key of output", right - 42, _BILL_TOP - 14, theme.OUTPUT.word, "q")
-    scale(canvas, "bill", range(0, top + 1, 10), _BILL_BASE, unit, right)
+    scale(canvas, "bill", range(0, top + 1, 10), _BILL_BASE, unit, right, "${:g}".format)
     for number, one in enumerate(LEAST):
         x, y, chosen = LEFT + number * step + 2, _BILL_BASE, one == least
         for mark, cost in zip(("cached", "fresh", "output"), bill(one), strict=True):
@@ -195,7 +195,7 @@ def _bills(canvas: Canvas, least: int, right: float) -> None:
             canvas.bar(f"{mark} {one}", x, y, step - 4, high, mark, "" if chosen else "p")
         if chosen:
             middle = x + (step - 4) / 2
-            canvas.text("now", middle, y - 5, _cost(one), "bc", "cause")
+            canvas.text("now", middle, y - 5, f"${sum(bill(one)):.0f}", "bc", "cause")
             canvas.text("cause", middle, _BILL_BASE + 16, _portion(one), "bc", "cause")
         elif step > 40 or (number % 2 == 0 and abs(one - least) > 500):
             canvas.text(f"least {one}", x + (step - 4) / 2, _BILL_BASE + 16, _portion(one), "qc")

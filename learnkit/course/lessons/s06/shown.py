@@ -7,9 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import learnkit as lk
-from learnkit.clients.recordings.recording import Recording
-from learnkit.clients.scripted import Reply
-from learnkit.course import files as course_files
 from learnkit.course.display.card import Card
 from learnkit.events.compaction import CompactionCleared, CompactionSummarised, TokensEstimated
 from learnkit.events.log import EventLog
@@ -50,7 +47,11 @@ def saw_tooth(agent: Any, arrays: Sequence[Messages]) -> lk.views.Tokens:
     for old, new in zip([[], *arrays], arrays, strict=False):
         length, whole = agent.estimate(new), agent.estimate([*old, *new[-2:]])
         log.append(TokensEstimated(tokens=length, threshold=agent.THRESHOLD))
-        if old and new[0] != old[0]:
+        if (
+            old
+            and "[Summary of" in str(new[0])
+            and blocks_of(new[0]["content"]) != blocks_of(old[0]["content"])
+        ):
             log.append(CompactionSummarised(before=whole, after=length))
         elif old and length < agent.estimate(old):
             log.append(CompactionCleared(before=whole, after=length))
@@ -58,17 +59,6 @@ def saw_tooth(agent: Any, arrays: Sequence[Messages]) -> lk.views.Tokens:
         log.append(ModelReplied())
     log.append("run.ended", reason="completed")
     return lk.views.Tokens(log)
-
-
-def own_runs() -> dict[str, tuple[str, list[dict[str, Any]]]]:
-    """Each run that a model made: the summary that it wrote, and the messages after that."""
-    recording = Recording.load(course_files.recordings() / "model" / "s06.yaml")
-    found = {}
-    for name in recording.scenarios:
-        summary = next(turn.answer for turn in recording.turns if turn.scenario == name)
-        assert isinstance(summary, Reply)
-        found[name] = str(summary.content[0]["text"]), recording.messages(name)
-    return found
 
 
 def survivors(summaries: Mapping[str, Sequence[str]], facts: Mapping[str, str]) -> Card:
@@ -91,12 +81,13 @@ def survivors(summaries: Mapping[str, Sequence[str]], facts: Mapping[str, str]) 
                 at, key = x + (number - 0.5) * _COLUMN - 6, f"{name} {number} {fact}"
                 canvas.dot(key, at, 36 + row * _ROW, 10, mark, glyph, says=says)
         x += _COLUMN * max(len(texts), 3) + _BETWEEN
+        times = [marks.count(False) for marks in kept]
         lost = [
-            f"{fact} {marks.count(False)}×"
-            for fact, marks in zip(facts, kept, strict=True)
-            if not all(marks)
+            fact if len(texts) == 1 else f"{fact} {number}×"
+            for fact, number in zip(facts, times, strict=True)
+            if number
         ]
-        said.append(f"{name} ({len(texts)}) misses {listed(lost) or 'nothing'}.")
+        said.append(f"{name} misses {listed(lost) or 'nothing'}.")
     canvas.height = 40 + len(facts) * _ROW
     alt = " ".join(said)
     return Card(canvas.img(alt), "\n".join(said), lambda: {"text/html": canvas.inline(alt)})
