@@ -49,7 +49,7 @@ def _result(id: str) -> dict[str, Any]:
 
 def check_orphans(orphans: Any) -> Verdict:
     """Look for pairs that were split."""
-    go = {"role": "user", "content": "Go."}
+    go: dict[str, Any] = {"role": "user", "content": "Go."}
     two = {"role": "assistant", "content": [_call("a"), _call("b")]}
     both = {"role": "user", "content": [_result("a"), _result("b")]}
     one = {"role": "user", "content": [_result("a"), {"type": "text", "text": "Stop."}]}
@@ -62,7 +62,7 @@ def check_orphans(orphans: Any) -> Verdict:
         ([go, two, go, both], ["a", "b", "a", "b"], "with a prompt between calls and results"),
         ([], [], "without messages"),
     ):
-        ids = orphans([dict(message) for message in messages])
+        ids = orphans([{**message} for message in messages])
         if not isinstance(ids, list | set | tuple):
             return f"it returned {ids!r}; it should return the ids"
         if {*ids} != {*wanted}:
