@@ -429,33 +429,6 @@ def entry(fields: dict) -> str:
 
 # %% s06 compaction
 THRESHOLD = int(os.getenv("AGENT_THRESHOLD", "50000"))  # tokens; small, so that you see it happen
-KEPT = 3  # newest results that are not cleared
-WISH = """Summarise this conversation for the agent that will continue it. Keep decisions with
-their reasons, errors and how they were solved, what is done, and what comes next."""
-
-
-@hook("start")
-def no_focus(agent: Agent) -> None:
-    agent.focus, agent.request = "", ""
-
-
-@tool("lead")
-def compact(agent: Agent, focus: str = "what is still needed") -> str:
-    """Replace the conversation so far with a summary; focus says what must not get lost."""
-    agent.focus = focus
-    return "A summary will replace the conversation before your next turn."
-
-
-@hook("before_model")
-def forget(agent: Agent) -> None:
-    """Clear old results first; summarise if that is not enough, or if the model has asked."""
-    if not agent.focus and estimate(agent.messages) > THRESHOLD:
-        agent.messages = cleared(agent.messages)
-        if estimate(agent.messages) > 0.8 * THRESHOLD:  # else it would soon be full again
-            agent.focus = "what is still needed"
-    if agent.focus:
-        summarise(agent)
-        agent.focus = ""
 
 
 def estimate(messages: list[dict]) -> int:
@@ -470,36 +443,83 @@ def blocks(message: dict) -> list[dict]:
     return [block for block in whole if "thinking" not in block["type"]]
 
 
+def tail(messages: list[dict], number: int) -> list[dict]:
+    """The last messages, or one more: a result needs its call."""
+    start = max(len(messages) - number, 0)
+    while start and any(block["type"] == "tool_result" for block in blocks(messages[start])):
+        start -= 1
+    return messages[start:]
+
+
+@hook("before_model")
+def forget(agent: Agent) -> None:
+    """Clear old results first; summarise if that is not enough, or if the model has asked."""
+    full = estimate(agent.messages) > THRESHOLD
+    if full:
+        agent.messages = cleared(agent.messages)
+        full = estimate(agent.messages) > 0.8 * THRESHOLD  # it would soon be full again
+    if full or agent.focus:
+        summarise(agent)
+        agent.focus = ""
+
+
+KEPT, LAST = 3, 2  # newest results that are not cleared; newest messages that no summary replaces
+
+
 def cleared(messages: list[dict]) -> list[dict]:
     """The messages, with a line in place of each long old result that a call can bring back."""
-    found = [block for message in messages[:-1] for block in blocks(message)]
-    names = {block["id"]: block["name"] for block in found if block["type"] == "tool_use"}
-    results = [block for block in found if block["type"] == "tool_result"]
-    for result in results[:-KEPT]:
-        skill = result["content"].startswith("<skill")
-        if len(result["content"]) > 100 and not result.get("is_error") and not skill:
-            result["content"] = f"[Previous: used {names[result['tool_use_id']]}]"
-    return [{"role": message["role"], "content": blocks(message)} for message in messages]
+    seen = [block for message in messages[:-1] for block in blocks(message)]
+    names = {block["id"]: block["name"] for block in seen if block["type"] == "tool_use"}
+    old = [block for block in seen if block["type"] == "tool_result"][:-KEPT]
+
+    def shorter(block):
+        is_skill = "<skill" in block.get("content", "")
+        if block not in old or len(block["content"]) <= 100 or block.get("is_error") or is_skill:
+            return block
+        return {**block, "content": f"[Previous: used {names[block['tool_use_id']]}]"}
+
+    return [{**one, "content": [shorter(block) for block in blocks(one)]} for one in messages]
+
+
+WISH = """Summarise this conversation for the agent that will continue it. Keep decisions with
+their reasons, errors and how they were solved, what is done, and what comes next. Leave out
+what a tool can bring back."""
+
+
+@hook("start")
+def no_focus(agent: Agent) -> None:
+    agent.focus, agent.request = "", ""
+
+
+@tool("lead")
+def compact(agent: Agent, focus: str = "what is still needed") -> str:
+    """Replace the conversation so far with a summary; focus says what must not get lost."""
+    agent.focus = focus
+    return "A summary will replace the conversation before your next turn."
+
+
+def carried(agent: Agent) -> list[str]:
+    """What must not depend on a summary, because code knows it."""
+    parts = ["[The request]", agent.request]
+    return [*parts, "[Your todo list]", render(agent.items)] if agent.items else parts
 
 
 def summarise(agent: Agent) -> None:
-    """Put a summary in place of the older messages, and what must not depend on a summary."""
-    last = -1 if isinstance(agent.messages[-1]["content"], str) else -2  # a result needs its call
-    older, newest = agent.messages[:last], agent.messages[last:]
+    """Put a summary in place of the older messages."""
+    newest = tail(agent.messages, LAST)
+    older = agent.messages[: -len(newest)]
     text = shortened(json.dumps(older, ensure_ascii=False), 4 * THRESHOLD)
-    question = {"role": "user", "content": f"{WISH} Above all: {agent.focus}.\n\n{text}"}
+    wish = f"{WISH} Above all: {agent.focus}." if agent.focus else WISH
+    question = {"role": "user", "content": f"{wish}\n\n{text}"}
     try:
         reply = client.messages.create(model=MODEL, max_tokens=4_000, messages=[question])
     except anthropic.APIError as error:  # the messages stay as they are
         print(f"no summary: {error}", file=sys.stderr)
         return
     summary = "\n".join(block.text for block in reply.content if block.type == "text")
-    path = save_transcript(agent)
-    parts = [f"[Summary of {path}]", summary, "[The request]", agent.request]
-    if agent.items:
-        parts += ["[Your todo list]", render(agent.items)]
-    agent.messages = [{"role": "user", "content": "\n".join(parts)}]
-    agent.messages += [{"role": message["role"], "content": blocks(message)} for message in newest]
+    lines = [f"[Summary of {save_transcript(agent)}]", summary, *carried(agent)]
+    newest = [{**message, "content": blocks(message)} for message in newest]
+    agent.messages = [{"role": "user", "content": "\n".join(lines)}, *newest]
 
 
 def save_transcript(agent: Agent) -> str:

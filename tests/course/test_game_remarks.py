@@ -16,7 +16,6 @@ from learnkit.course.games.be_the_model.panel import BeTheModel
 from learnkit.course.lab import Lab
 from learnkit.course.lessons.s02 import descriptions
 from learnkit.course.lessons.s03.game import permission
-from learnkit.course.lessons.s06.daily_logs import celsius, log
 
 SOON = 20.0
 LATEST = lk.use("bash", command="python -m heatwatch latest beijing")
@@ -170,96 +169,9 @@ def test_lesson_3_s_game_runs_what_its_steps_need_and_shows_a_refusal(lab: Lab) 
     assert "stations" in str(results[2])
 
 
-DAYS = [lk.use("read_file", path=f"logs/day_0{day}.txt") for day in (1, 2, 3, 4)]
-LOST = "Read days 3 and 4 next."
-
-
-def test_lesson_6_says_what_a_summary_lost_and_what_was_read_again(lab: Lab) -> None:
-    game = own("s06")
-    remarks = said(lab, game, *DAYS[:3], "Day 1: 41.1. " + LOST, DAYS[1], DAYS[3], LOST)
-    recorded = game.script[3].content[0]["text"]
-    assert remarks == [
-        "✗ The answer doesn't have the value of day 1 (41.1 °C), day 2 (39.6 °C), "
-        "day 3 (42.5 °C) and day 4 (37.3 °C).",
-        "✗ Summary 1 has the value of day 1 (41.1 °C), and lacks the value of day 2 (39.6 °C).",
-        "✓ It left the raw data out, and has ≈9 tokens.",
-        f"· Summary 1: “Day 1: 41.1. {LOST}”",
-        f"· The summary that we recorded: “{recorded}”",
-        "✗ Summary 2 lacks the value of day 1 (41.1 °C), day 2 (39.6 °C) and day 3 (42.5 °C).",
-        "✓ It left the raw data out, and has ≈6 tokens.",
-        "✗ Logs that were read more than once: day 2 (2 times).",
-        "· This game took 5 reads and 2 summaries. Long summaries and repeated reads fill the "
-        "messages sooner. The replies that we recorded take 4 reads and 1 summary.",
-    ]
-
-
-def test_lesson_6_keeps_what_is_in_the_summary_in_either_unit_and_wants_no_raw_data(
-    lab: Lab,
-) -> None:
-    game = own("s06")
-    asked = "14:00 cairo      41.1 battery ok signal ok"
-    assert asked in log(1)
-    remarks = said(lab, game, *DAYS[:3], f"{asked}\nDay 2: 39.6", DAYS[3])
-    assert remarks[1:3] == [
-        "✓ Summary 1 has the value of day 1 (41.1 °C) and day 2 (39.6 °C).",
-        "✓ It left the raw data out, and has ≈14 tokens.",
-    ]
-    copied = "\n".join([*log(1).splitlines()[:16], "cairo, day 2: 139.6"])
-    remarks = said(lab, game, *DAYS[:3], copied, DAYS[3])
-    assert remarks[1].startswith("✗ Summary 1 has the value of day 1 (41.1 °C), and lacks the")
-    assert remarks[2].startswith(
-        "✗ It copied 15 lines of raw data, which a call brings back, and has ≈"
-    )
-    both = [lk.reply(*DAYS[:2]), lk.reply(*DAYS[2:])]
-    remarks = said(lab, game, *both, "41.1 and 39.6")
-    assert remarks[-1].startswith("· This game took 4 reads and 1 summary. The replies")
-    in_its_unit = "Day 1: 41.1, day 2: 39.6, day 3 in °F: 108.5"
-    remarks = said(lab, game, *DAYS[:3], LOST, DAYS[3], DAYS[0], in_its_unit)
-    assert remarks[5] == (
-        "✗ Summary 2 has the value of day 2 (39.6 °C) and day 3 (42.5 °C), and lacks the value of "
-        "day 4 (37.3 °C)."  # and day 1's log is still there
-    )
-
-
-@pytest.mark.slow
-def test_lesson_6_misses_no_value_that_is_in_a_message_that_stayed(lab: Lab) -> None:
-    game, told = own("s06"), [f"Day {day}: {celsius(day)['cairo']} °C." for day in (1, 2)]
-    reads = [DAYS[0], lk.reply(told[0], DAYS[1]), lk.reply(told[1], DAYS[2])]
-    stays = "The value of day 2 (39.6 °C) is in a message that stayed."
-    assert said(lab, game, *reads, LOST, DAYS[3])[1] == (
-        f"✗ Summary 1 lacks the value of day 1 (41.1 °C). {stays}"
-    )
-    assert said(lab, game, *reads, told[0], DAYS[3])[1] == (
-        f"✓ Summary 1 has the value of day 1 (41.1 °C). {stays}"
-    )
-    both = [DAYS[0], DAYS[1], lk.reply("\n".join(told), DAYS[2])]
-    useless = "I've read the logs of days 1 and 2."
-    assert said(lab, game, *both, useless, DAYS[3])[1].startswith(
-        "✗ Summary 1 has no value. The value of day 1 (41.1 °C) and day 2 (39.6 °C) is in a "
-        "message that stayed. The next summary replaces that message, too"
-    )
-    again = said(lab, game, *reads, told[0], DAYS[3], DAYS[0], told[0])
-    assert again[5].startswith("✗ Summary 2 lacks the value of day 2 (39.6 °C), day 3")
-
-
-def test_lesson_6_asks_for_the_highest_value_of_cairo(lab: Lab) -> None:
-    for day in (1, 2, 3, 4):
-        (line,) = (line for line in log(day).splitlines() if line.startswith("14:00 cairo"))
-        shown = float(line.split()[2])
-        asked = round((shown - 32) / 1.8, 1) if "unit F" in log(day) else shown
-        assert asked == celsius(day)["cairo"]
-
-
-def test_lesson_6_shows_the_recorded_summary_once(lab: Lab) -> None:
-    game = own("s06")
-    texts = [str(one) for one in lab.be_the_model(game).remarks]
-    shown = [one for one in texts if game.script[3].content[0]["text"] in one]
-    assert [one.partition(":")[0] for one in shown] == ["· The summary that we recorded"]
-
-
 @pytest.mark.slow
 def test_the_recorded_game_of_each_lesson_is_played_well(lab: Lab) -> None:
-    for lesson in ("s01", "s02", "s03", "s06"):
+    for lesson in ("s01", "s02", "s03"):
         remarks = lab.be_the_model(own(lesson)).remarks
         assert remarks
         assert all(one.good is not False for one in remarks), remarks

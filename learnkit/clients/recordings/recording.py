@@ -94,10 +94,14 @@ class Recording:
         return list(dict.fromkeys(turn.scenario for turn in self.turns))
 
     def prompts(self, scenario: str, lane: str = "lead") -> dict[str, str]:
-        """What the user says in a scenario, by the id of the turn that answers it."""
+        """What the user says in a scenario, by the id of the turn that answers it.
+
+        A request without system prompt and tools, such as one for a summary, is no prompt.
+        """
         turns = [turn for turn in self.turns if (turn.scenario, turn.lane) == (scenario, lane)]
         turns = [turn for turn in turns if not turn.invited]
-        last = ((turn.id, turn.said[-1]["content"]) for turn in turns if turn.said)
+        turns = [turn for turn in turns if turn.said and {"system", "tools"} & {*turn.params}]
+        last = ((turn.id, turn.said[-1]["content"]) for turn in turns)
         return {id: text for id, text in last if isinstance(text, str)}
 
     @classmethod

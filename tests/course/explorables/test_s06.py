@@ -78,27 +78,27 @@ def test_every_request_is_as_long_and_as_cached_as_in_a_real_run(
 def test_the_bill_is_that_of_the_price_list(least: int, tmp_path: Path) -> None:
     replies = [event.data for event in real(least, tmp_path) if event.type == "model.replied"]
     dollars = sum(PRICE.of({**data["usage"], "simulated": False}) or 0 for data in replies)
-    assert sum(explorable.bill(least)) * PRICE.input / 1e6 == pytest.approx(dollars, rel=0.005)
+    assert sum(explorable.bill(least)) == pytest.approx(100 * dollars, rel=0.005)
 
 
 def test_the_finding_names_both_costs_and_the_end_is_not_the_best() -> None:
     said = {least: explorable.draw(WIDE, least) for least in explorable.LEAST}
     best = explorable.cheapest()
     assert explorable.LEAST[0] < best < explorable.LEAST[-1]
-    assert said[0].finding == "Clearing every turn costs 61k tokens of plain input."
+    assert said[0].finding == "Clearing every turn costs $24.58 for a hundred sessions."
     assert said[0].because.startswith("Each of 33 clearings changes an early message")
     assert said[best].because == (
         "Only 2 clearings break the cache, and the conversation never needs a summary. "
-        "The cheapest choice, 4,000, costs 34k; clearing every turn, 61k."
+        "The cheapest choice, 4,000, costs $13.76; clearing every turn, $24.58."
     )
     assert said[best].finding == (
-        "Clearing at least 4,000 tokens at a time is the cheapest choice: 34k."
+        "Clearing at least 4,000 tokens at a time is the cheapest choice: $13.76."
     )
     assert said[6_000].finding == (
-        "Clearing never frees 6,000 tokens here. Summaries alone cost 51k."
+        "Clearing never frees 6,000 tokens here. Summaries alone cost $20.20."
     )
     for least, answer in said.items():
-        assert f"{sum(explorable.bill(least)) / 1000:.0f}k" in answer.finding
+        assert f"${sum(explorable.bill(least)):.2f}" in answer.finding
 
 
 def test_a_legend_names_only_what_its_picture_shows() -> None:

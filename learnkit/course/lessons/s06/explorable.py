@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from learnkit.course.lessons.bills import OUT, READ, WRITE
-from learnkit.course.lessons.plots import LEFT, legend, scale, short
+from learnkit.course.lessons.bills import OUT, PRICE, READ, WRITE
+from learnkit.course.lessons.plots import LEFT, legend, scale
 from learnkit.events.text import count
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import Canvas
@@ -83,9 +83,10 @@ def session(least: int) -> tuple[Sent, ...]:
 
 @cache
 def bill(least: int) -> tuple[float, float, float]:
-    """The session's cost for reading, new tokens and output, in tokens of plain input."""
+    """What a hundred sessions cost for reading, new tokens and output, in dollars."""
     read, new, written = zip(*(one.cost for one in session(least)), strict=True)
-    return sum(read), sum(new), sum(written)
+    dollars = 100 * PRICE.input / 1_000_000
+    return dollars * sum(read), dollars * sum(new), dollars * sum(written)
 
 
 def cheapest() -> int:
@@ -113,7 +114,7 @@ def explorable() -> Explorable:
 def _finding(least: int) -> str:
     now = _cost(least)
     if least == 0:
-        return f"Clearing every turn costs {now} tokens of plain input."
+        return f"Clearing every turn costs {now} for a hundred sessions."
     if not _done(least, "cleared"):
         return f"Clearing never frees {least:,} tokens here. Summaries alone cost {now}."
     if least == cheapest():
@@ -155,8 +156,9 @@ def _assumes() -> str:
         f"for it has {INSTRUCTIONS} tokens of instructions, and the messages as text, each "
         f"{AS_TEXT} shorter. "
         f"Every prefix is cached (the API caches none below a minimum, which depends on the "
-        f"model). The bill counts plain input as 1, read from the cache as {READ:g}, written to it "
-        f"as {WRITE:g}, output as {OUT:g}: the default model's prices, see lk.Price."
+        f"model). The bill is for a hundred sessions at the default model's prices: "
+        f"${PRICE.input:g} for a million tokens of plain input, {READ:g} of that for tokens read "
+        f"from the cache, {WRITE:g} for those written to it, and {OUT:g} for output."
     )
 
 
@@ -179,12 +181,12 @@ def _sawtooth(canvas: Canvas, sent: tuple[Sent, ...], step: float, right: float)
 
 
 def _bills(canvas: Canvas, least: int, right: float) -> None:
-    top, step = 75_000, (right - LEFT) / len(LEAST)
+    top, step = 30, (right - LEFT) / len(LEAST)
     unit = (_BILL_BASE - _BILL_TOP) / top
-    canvas.text("bill in", 0, _BILL_TOP - 14, "bill, in tokens of plain input", "b")
+    canvas.text("bill in", 0, _BILL_TOP - 14, "dollars for a hundred sessions", "b")
     canvas.bar("key output", right - 56, _BILL_TOP - 23, 10, 10, theme.OUTPUT.key)
     canvas.text("key of output", right - 42, _BILL_TOP - 14, theme.OUTPUT.word, "q")
-    scale(canvas, "bill", range(0, top + 1, 25_000), _BILL_BASE, unit, right)
+    scale(canvas, "bill", range(0, top + 1, 10), _BILL_BASE, unit, right, "${:g}".format)
     for number, one in enumerate(LEAST):
         x, y, chosen = LEFT + number * step + 2, _BILL_BASE, one == least
         for mark, cost in zip(("cached", "fresh", "output"), bill(one), strict=True):
@@ -193,7 +195,7 @@ def _bills(canvas: Canvas, least: int, right: float) -> None:
             canvas.bar(f"{mark} {one}", x, y, step - 4, high, mark, "" if chosen else "p")
         if chosen:
             middle = x + (step - 4) / 2
-            canvas.text("now", middle, y - 5, _cost(one), "bc", "cause")
+            canvas.text("now", middle, y - 5, f"${sum(bill(one)):.0f}", "bc", "cause")
             canvas.text("cause", middle, _BILL_BASE + 16, _portion(one), "bc", "cause")
         elif step > 40 or (number % 2 == 0 and abs(one - least) > 500):
             canvas.text(f"least {one}", x + (step - 4) / 2, _BILL_BASE + 16, _portion(one), "qc")
@@ -213,4 +215,4 @@ def _done(least: int, what: str) -> int:
 
 
 def _cost(least: int) -> str:
-    return short(sum(bill(least)))
+    return f"${sum(bill(least)):.2f}"

@@ -1,0 +1,79 @@
+"""What lesson 6 has its reader write into ``agent.py``: the cut, and what code carries over."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from learnkit.course.content import Repair, Verdict
+
+Message = dict[str, Any]
+
+
+def _conversation(calls: int, *more: Message) -> list[Message]:
+    """A conversation with one call in each round."""
+    messages: list[Message] = [{"role": "user", "content": "Go."}]
+    for id in range(1, calls + 1):
+        call = {"type": "tool_use", "id": f"toolu_{id}", "name": "read_file", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": f"toolu_{id}", "content": "x"}
+        messages.append({"role": "assistant", "content": [call]})
+        messages.append({"role": "user", "content": [result]})
+    return [*messages, *more]
+
+
+def check_tail(agent: Any) -> Verdict:
+    """Cut at every place of some conversations."""
+    prompt = {"role": "user", "content": [{"type": "text", "text": "What is a tool_result?"}]}
+    said = {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}
+    for messages, number, wanted in (
+        (_conversation(3), 2, 2),
+        (_conversation(3), 1, 2),
+        (_conversation(3), 3, 4),
+        (_conversation(3), 7, 7),
+        (_conversation(3), 50, 7),
+        (_conversation(2, said, prompt), 1, 1),
+        (_conversation(2, said, prompt), 3, 4),
+    ):
+        call = f"of {len(messages)} messages, tail(messages, {number})"
+        left = agent.tail([*messages], number)
+        if not isinstance(left, list):
+            return f"{call} returned {left!r}; it should return a list of messages"
+        if left and left != messages[-len(left) :]:
+            return f"{call} returned something else than the last messages, in their order"
+        if left and any(block["type"] == "tool_result" for block in agent.blocks(left[0])):
+            return f"{call} begins with a result whose call is cut off: a 400"
+        if len(left) != wanted:
+            kept = "fewer" if len(left) < wanted else "more"
+            return f"{call} kept {len(left)}, {kept} than the {wanted} that it should keep"
+    return None
+
+
+def check_carried(agent: Any) -> Verdict:
+    """Compact an agent with a list, and one without."""
+    items = [
+        {"id": "1", "text": "read the logs", "status": "completed"},
+        {"id": "2", "text": "write the report", "status": "pending"},
+    ]
+    for given in (items, []):
+        lead = SimpleNamespace(items=[dict(one) for one in given], request="Report on the logs.")
+        parts = agent.carried(lead)
+        if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+            return f"it returned {parts!r}; it should return a list of texts"
+        text = "\n".join(parts)
+        if lead.request not in text:
+            return "the request is gone from what it carries over"
+        if lost := [one["text"] for one in given if one["text"] not in text]:
+            return f"after a summary, the model no longer sees the item {lost[0]!r} of its list"
+        if given and not any(mark in text for mark in ("[ ]", "pending")):
+            return "it doesn't say which items are still open: `render` does"
+        if not given and ("list" in text.replace(lead.request, "").lower() or "0/0" in text):
+            return f"an agent without a list is told of one: {text!r}"
+    return None
+
+
+REPAIRS = {
+    "tail": Repair(check_tail, "Cut anywhere, each result that is left has its call."),
+    "carried": Repair(
+        check_carried, "The list survives any summary, and there is none if there was none."
+    ),
+}
