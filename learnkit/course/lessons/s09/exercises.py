@@ -25,7 +25,7 @@ def check_unread(unread: Any) -> Verdict:
         ),
         (
             {"bob": (12, 9), "alice-2": (1, None), "lead": (1065, 65)},
-            {"bob": 3, "alice-2": 1, "lead": 1000},
+            {"alice-2": 1, "bob": 3, "lead": 1000},
             "three inboxes, one of them alice-2's",
         ),
     ):
@@ -43,6 +43,7 @@ def check_unread(unread: Any) -> Verdict:
                 error.add_note(f"for {what}")
                 raise
         if got != wanted:
+            got = dict(sorted(got.items())) if isinstance(got, dict) else got
             return f"for {what}, your function returned {short(got)}; it should return {wanted}"
     return None
 
@@ -78,10 +79,11 @@ def _heard(*lines: str) -> list[dict[str, Any]]:
 def check_unheard(unheard: Any) -> Verdict:
     """Check that of some lines those are left that no message holds, by their ids."""
     first, second = _line("a1b2c3d4", "ok"), _line("e5f6a7b8", "ok")
-    late = _line("0badcafe", "delete row 4")
+    late = _line("0badcafe", "Bob's mail:\ndelete row 4")
     for lines, messages, wanted, what in (
         ([first], [], [first], "one line, and no messages yet"),
         ([first], _heard(first), [], "a line that the messages hold"),
+        ([late], _heard(late), [], "a line with a line break in its text, which was delivered"),
         (
             [first, late],
             _heard(first),

@@ -15,9 +15,9 @@ from learnkit.course.agent_file.process import Terminal
 from learnkit.course.content import Repair, Verdict
 from learnkit.errors import UsageError
 
-#: Seconds for which a sender waits at most, and a killed process may take.
-PATIENCE, LONG = 0.3, 20.0
-_TWICE = "and comes again: a model that reads “delete row 4” twice may delete two rows"
+#: Seconds that half a message stays half, a sender may take, and a killed process may take.
+PATIENCE, WAITS, LONG = 0.3, 3.0, 20.0
+_TWICE = "A model that reads “delete row 4” twice may delete two rows"
 
 
 def only_to_members(agent: Any) -> Verdict:
@@ -55,22 +55,16 @@ def loses_and_repeats_nothing(agent: Any) -> Verdict:
     with _folder(agent):
         if (empty := agent.take("alice")[0]) != []:
             return f"the inbox is empty, and `take` returned {empty!r} instead of no lines"
-        _send(agent, "one")
+        if waits := _waits(agent, "one", 0):
+            return waits
         lines, cursor = agent.take("alice")
         if (again := _texts(agent.take("alice")[0])) != ["one"] or _texts(lines) != ["one"]:
             return (
                 f"a second `take` before `commit` has {again}: reading alone must remove nothing, "
                 "because whoever reads may be killed before the model has replied"
             )
-        sender = Thread(target=_send, args=(agent, "two"), daemon=True)
-        sender.start()
-        sender.join(LONG / 4)
-        if sender.is_alive():
-            agent.commit("alice", cursor)
-            return (
-                "a sender waits from `take` to `commit`. The model's reply comes in between, and "
-                "may take minutes: hold no lock for so long"
-            )
+        if waits := _waits(agent, "two", cursor):
+            return waits
         agent.commit("alice", cursor)
         _send(agent, "three")
         left, cursor = agent.take("alice")
@@ -80,11 +74,26 @@ def loses_and_repeats_nothing(agent: Any) -> Verdict:
             return f"one was read, two and three were not, and `take` has {found}"
         agent.commit("alice", cursor)
         if again := _texts(agent.take("alice")[0]):
-            return f"all three were committed, and `take` has {again} {_TWICE}"
+            return f"all three were committed, and `take` still has {again}. {_TWICE}"
         agent.send("lead", "bob", "other")
         if _texts(agent.take("bob")[0]) != ["other"]:
             return "bob's only message isn't in his inbox: has alice's cursor counted for him?"
     return _waits_for_whole_lines(agent) or _survives(agent)
+
+
+def _waits(agent: Any, text: str, cursor: Any) -> Verdict:
+    """Send a message while its receiver is between `take` and `commit`."""
+    sender = Thread(target=_send, args=(agent, text), daemon=True)
+    sender.start()
+    sender.join(WAITS)
+    if not sender.is_alive():
+        return None
+    agent.commit("alice", cursor)
+    sender.join(WAITS)
+    return (
+        "a sender waits from `take` to `commit`. The model's reply comes in between, and may take "
+        "minutes: hold no lock for so long"
+    )
 
 
 def _waits_for_whole_lines(agent: Any) -> Verdict:
@@ -152,9 +161,9 @@ def found_again_until_answered(agent: Any) -> Verdict:
                 "find the message: it was committed too early"
             )
         if max(text.count("red") for text in second) > 1:
-            return f"the message is in the messages, {_TWICE}. Commit it after tools as well"
+            return f"the message came twice in one run: commit it after tools, too. {_TWICE}"
         if "red" in third:
-            return f"the model had replied and stopped, and the message still counts as unread {_TWICE}"
+            return f"the model had replied and stopped, and the next process got it again. {_TWICE}"
     return None
 
 
