@@ -37,7 +37,10 @@ def only_to_members(agent: Any) -> Verdict:
                         f"a message to {to!r} was sent, it returned {said!r}, and nobody reads it"
                     )
             if "bob" not in str(said).replace(repr(to), ""):
-                return f"it refused {to!r} with “{said}”. Say who there is, so that the model can try again"
+                return (
+                    f"it refused {to!r} with “{said}”. Say who there is, so that the model can try "
+                    "again"
+                )
         if any(agent.inbox(to).exists() for to in ("bobb", "../bob", "Bob", "")):
             return "it refused a name, after the message had been written"
         for to in ("bob", "lead"):
@@ -77,7 +80,7 @@ def loses_and_repeats_nothing(agent: Any) -> Verdict:
             return f"all three were committed, and `take` still has {again}. {_TWICE}"
         agent.send("lead", "bob", "other")
         if _texts(agent.take("bob")[0]) != ["other"]:
-            return "bob's only message isn't in his inbox: has alice's cursor counted for him?"
+            return "the only message to bob isn't in his inbox: has alice's cursor counted for him?"
     return _waits_for_whole_lines(agent) or _survives(agent)
 
 
@@ -124,7 +127,7 @@ def _waits_for_whole_lines(agent: Any) -> Verdict:
 
 
 def _survives(agent: Any) -> Verdict:
-    """A reader that is killed while it commits has the message, or has it not; never half a file."""
+    """Check that a reader killed while it commits leaves no half file."""
     with _folder(agent) as folder, _terminal(agent, folder) as terminal:
         _send(agent, "one")
         commit = 'agent.commit("alice", agent.take("alice")[1])'
