@@ -118,7 +118,7 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> str:
     for name in NAMES:
         shown = explorable(name)
         tapes[name] = frozen.framed(shown.html(), shown.tape())
-    assert len(tapes) == len(VIEWS) + 11
+    assert len(tapes) == len(VIEWS) + 10
     parts = [f'<section id="{key}"><h2>{key}</h2>{html}</section>' for key, html in tapes.items()]
     file = tmp_path_factory.mktemp("every") / "page.html"
     file.write_text(frozen.page("all", f"<main><h1>All</h1>{''.join(parts)}</main>"), "utf-8")
@@ -130,7 +130,7 @@ def open_page(page: Page, every: str) -> Page:
     page.emulate_media(color_scheme="light", forced_colors="none", reduced_motion="reduce")
     page.set_viewport_size({"width": 1200, "height": 1000})
     page.goto(every)
-    expect(page.locator(".learnkit-player, .learnkit-explorer")).to_have_count(len(VIEWS) + 11)
+    expect(page.locator(".learnkit-player, .learnkit-explorer")).to_have_count(len(VIEWS) + 10)
     return page
 
 
@@ -148,7 +148,7 @@ def test_everything_fits_and_axe_finds_nothing_serious(
     for name, media in MEDIA.items():
         page.emulate_media(**media, reduced_motion="reduce")  # type: ignore[arg-type]
         hosts = page.locator("[data-dark]")
-        expect(hosts).to_have_count(len(VIEWS) + 11 if media["color_scheme"] == "dark" else 0)
+        expect(hosts).to_have_count(len(VIEWS) + 10 if media["color_scheme"] == "dark" else 0)
         assert lab.faults(page, colours=name != "light") == [], name
         if width in (360, 1600):
             file = shots / f"all-{width}-{name.replace(' ', '-')}.png"
@@ -264,8 +264,8 @@ def test_a_player_is_worked_by_keyboard_alone(open_page: Page, key: str) -> None
 
 
 def test_an_explorable_is_worked_by_keyboard_alone(open_page: Page) -> None:
-    page, host = open_page, open_page.locator("#s09 .learnkit-explorer")
-    shown = explorable("s09")
+    page, host = open_page, open_page.locator("#s08 .learnkit-explorer")
+    shown = explorable("s08")
     cause, choice = shown.controls.values()
     host.get_by_role("slider").focus()
     names = [
