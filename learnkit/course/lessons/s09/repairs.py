@@ -147,6 +147,11 @@ def _survives(agent: Any) -> Verdict:
 
 def found_again_until_answered(agent: Any) -> Verdict:
     """Check a reader that is killed when it asks the model, and one that isn't."""
+    with _folder(agent):  # here first: an endless loop ends sooner than in a process
+        reader = SimpleNamespace(name="lead", messages=[])
+        agent.send("bob", "lead", "the build is red")
+        agent.deliver_mail(reader)
+        agent.mail_is_read(reader, [])
     with _folder(agent) as folder, _terminal(agent, folder) as terminal:
         agent.send("bob", "lead", "the build is red")
         try:
