@@ -238,7 +238,7 @@ def give(page: Page, message: dict[str, Any]) -> None:
 
 
 def test_a_drag_during_an_answer_asks_only_for_the_newest(page: Page) -> None:
-    shown = explorable("s09")
+    shown = explorable("s08")
     host = open_with_kernel(page, shown)
     cause, choice = shown.controls
     assert asked(page) == []  # the first picture came with the page

@@ -268,8 +268,8 @@ def test_a_player_is_worked_by_keyboard_alone(open_page: Page, key: str) -> None
 
 
 def test_an_explorable_is_worked_by_keyboard_alone(open_page: Page) -> None:
-    page, host = open_page, open_page.locator("#s09 .learnkit-explorer")
-    shown = explorable("s09")
+    page, host = open_page, open_page.locator("#s08 .learnkit-explorer")
+    shown = explorable("s08")
     cause, choice = shown.controls.values()
     host.get_by_role("slider").focus()
     names = [

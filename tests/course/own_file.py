@@ -28,7 +28,7 @@ THERE = {
     "line “In the products”": r"\*\*In the products",
     "command for the terminal": r"learnkit serve .*python agent\.py",
 }
-#: What the learner plays or drags; a lesson has one of them.
+#: What the learner plays or drags; a lesson has one of them, or the race finder.
 PLAY = ("explore", "be_the_model", "stage", "night")
 
 
@@ -85,7 +85,7 @@ def measured(subject: Subject) -> float:
     path = [cell for _, cell in subject.code if not any("exercise" in tag for tag in tags(cell))]
     lines = sum(bool(line.strip()) for cell in path for line in cell.source.splitlines())
     calls = {name: sum(len(lab_calls(c.source, name)) for c in path) for name in (*PLAY, "predict")}
-    games = sum(calls[name] for name in PLAY)
+    games = sum(calls[name] for name in PLAY) + sum("RaceFinder(" in c.source for c in path)
     return (
         words / reading.PACE
         + lines / reading.LINES
@@ -143,6 +143,7 @@ def exercises(subject: Subject) -> list[str]:
     if len(calls) != 1 or calls[0].args or calls[0].keywords:
         found.append("lab.quiz() is not called once, without answers")
     played = [n for n in PLAY for _, cell in subject.code if lab_calls(cell.source, n)]
+    played += ["RaceFinder" for _, cell in subject.code if "RaceFinder(" in cell.source]
     if not 1 <= len(played) <= 2:
         found.append(f"it has {', '.join(played) or 'nothing'} to play with: one is right")
     return found

@@ -62,7 +62,7 @@ PICTURED = {
     ),
     "Worktrees": Picture("s12", "branches that diverge and merge", "is merged"),
     "Schedule": Picture(
-        *("s09", "the three steps that lose a message", "is lost", "(?!.*>4<).*>3<")
+        *("s09", "the four steps that lose a message", "is lost", "(?!.*>5<).*>4<")
     ),
 }
 

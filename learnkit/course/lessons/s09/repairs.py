@@ -1,0 +1,232 @@
+"""Lesson 9's repairs: whom mail can be sent to, the cursor, and when mail counts as read."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event, Thread
+from types import SimpleNamespace
+from typing import Any
+
+import learnkit as lk
+from learnkit.course.agent_file.process import Terminal
+from learnkit.course.content import Repair, Verdict
+from learnkit.errors import UsageError
+
+#: Seconds that half a message stays half, a sender may take, and a killed process may take.
+PATIENCE, WAITS, LONG = 0.3, 3.0, 20.0
+_TWICE = "A model that reads “delete row 4” twice may delete two rows"
+
+
+def only_to_members(agent: Any) -> Verdict:
+    """Check that mail to nobody is an error that helps, and mail to a member arrives."""
+    with _folder(agent), _team(agent, "alice", "bob"):
+        alice = SimpleNamespace(name="alice")
+        for to in ("bobb", "../bob", "Bob", ""):
+            try:
+                said = agent.send_message(alice, to, "Is -9999 missing?")
+            except Exception as error:
+                said = f"{type(error).__name__}: {error}"
+                if isinstance(error, (NameError, TypeError, AttributeError)):
+                    return f"for {to!r} it raised {said}"
+            else:
+                if said is None or str(said).startswith("Sent"):
+                    return (
+                        f"a message to {to!r} was sent, it returned {said!r}, and nobody reads it"
+                    )
+            if "bob" not in str(said).replace(repr(to), ""):
+                return (
+                    f"it refused {to!r} with “{said}”. Say who there is, so that the model can try "
+                    "again"
+                )
+        if any(agent.inbox(to).exists() for to in ("bobb", "../bob", "Bob", "")):
+            return "it refused a name, after the message had been written"
+        for to in ("bob", "lead"):
+            try:
+                agent.send_message(alice, to, "Is -9999 missing?")
+            except Exception as error:
+                return f"a message to {to} was refused: {error}"
+            if not agent.inbox(to).exists():
+                return f"a message to {to} was not sent"
+    return None
+
+
+def loses_and_repeats_nothing(agent: Any) -> Verdict:
+    """Check what comes between take and commit, a half line, a kill, and a cursor's file."""
+    with _folder(agent):
+        if (empty := agent.take("alice")[0]) != []:
+            return f"the inbox is empty, and `take` returned {empty!r} instead of no lines"
+        if waits := _waits(agent, "one", 0):
+            return waits
+        lines, cursor = agent.take("alice")
+        if (again := _texts(agent.take("alice")[0])) != ["one"] or _texts(lines) != ["one"]:
+            return (
+                f"a second `take` before `commit` has {again}: reading alone must remove nothing, "
+                "because whoever reads may be killed before the model has replied"
+            )
+        if waits := _waits(agent, "two", cursor):
+            return waits
+        agent.commit("alice", cursor)
+        _send(agent, "three")
+        left, cursor = agent.take("alice")
+        if (found := _texts(left)) != ["two", "three"]:
+            if "two" not in found:
+                return "a message arrived between `take` and `commit`, and is lost"
+            return f"one was read, two and three were not, and `take` has {found}"
+        agent.commit("alice", cursor)
+        if again := _texts(agent.take("alice")[0]):
+            return f"all three were committed, and `take` still has {again}. {_TWICE}"
+        agent.send("lead", "bob", "other")
+        if _texts(agent.take("bob")[0]) != ["other"]:
+            return "the only message to bob isn't in his inbox: has alice's cursor counted for him?"
+    return _waits_for_whole_lines(agent) or _survives(agent)
+
+
+def _waits(agent: Any, text: str, cursor: Any) -> Verdict:
+    """Send a message while its receiver is between `take` and `commit`."""
+    sender = Thread(target=_send, args=(agent, text), daemon=True)
+    sender.start()
+    sender.join(WAITS)
+    if not sender.is_alive():
+        return None
+    agent.commit("alice", cursor)
+    sender.join(WAITS)
+    return (
+        "a sender waits from `take` to `commit`. The model's reply comes in between, and may take "
+        "minutes: hold no lock for so long"
+    )
+
+
+def _waits_for_whole_lines(agent: Any) -> Verdict:
+    with _folder(agent):
+        _send(agent, "one")
+        begun, go = Event(), Event()
+
+        def slowly() -> None:
+            with agent.locked(".team"), agent.inbox("alice").open("a") as file:
+                file.write('{"content": "tw')
+                file.flush()
+                begun.set()
+                go.wait(PATIENCE)
+                file.write('o"}\n')
+
+        sender = Thread(target=slowly, daemon=True)
+        sender.start()
+        begun.wait(LONG)
+        lines, _ = agent.take("alice")
+        go.set()
+        sender.join()
+        if any(not line.rstrip().endswith("}") for line in lines):
+            return (
+                "it took half a message, which its sender was still writing. Senders write inside "
+                '`with locked(".team"):`; read inside it, too'
+            )
+    return None
+
+
+def _survives(agent: Any) -> Verdict:
+    """Check that a reader killed while it commits leaves no half file."""
+    with _folder(agent) as folder, _terminal(agent, folder) as terminal:
+        _send(agent, "one")
+        commit = 'agent.commit("alice", agent.take("alice")[1])'
+        died = terminal.start("", program=commit, dies_at=0)
+        died.wait(LONG)
+        try:
+            found = _texts(agent.take("alice")[0])
+        except Exception as error:
+            return (
+                f"killed while it wrote the cursor, and then `take` fails: {error}. Lesson 7's "
+                "`save` writes a file that is whole"
+            )
+        if died.code and found != ["one"]:
+            return f"killed while it committed, and then `take` has {found}: the message is lost"
+    return None
+
+
+def found_again_until_answered(agent: Any) -> Verdict:
+    """Check a reader that is killed when it asks the model, and one that isn't."""
+    with _folder(agent):  # here first: an endless loop ends sooner than in a process
+        reader = SimpleNamespace(name="lead", messages=[])
+        agent.send("bob", "lead", "the build is red")
+        agent.deliver_mail(reader)
+        agent.mail_is_read(reader, [])
+    with _folder(agent) as folder, _terminal(agent, folder) as terminal:
+        agent.send("bob", "lead", "the build is red")
+        try:
+            terminal.run("Go.", killed_at_request=1)
+            terminal.run("Go on.")
+            terminal.run("And now?")
+        except UsageError as error:
+            return str(error)
+        killed, *second, third = [str(one["messages"]) for one in terminal.requests]
+        if "red" not in killed:
+            return "the message was in the inbox, and not in the messages that the model gets"
+        if "red" not in second[0]:
+            return (
+                "the process was killed before the model had replied, and the next one didn't "
+                "find the message: it was committed too early"
+            )
+        if max(text.count("red") for text in second) > 1:
+            return f"the message came twice in one run: commit it after tools, too. {_TWICE}"
+        if "red" in third:
+            return f"the model had replied and stopped, and the next process got it again. {_TWICE}"
+    return None
+
+
+def _answer(request: dict[str, Any]) -> lk.Reply:
+    told = str(request["messages"])
+    return lk.use("task_list") if "red" in told and "tool_use" not in told else lk.say("Noted.")
+
+
+@contextlib.contextmanager
+def _folder(agent: Any) -> Iterator[Path]:
+    before = agent.ROOT
+    with tempfile.TemporaryDirectory(prefix="learnkit-") as name:
+        agent.ROOT = Path(name).resolve()
+        try:
+            yield agent.ROOT
+        finally:
+            agent.ROOT = before
+
+
+@contextlib.contextmanager
+def _team(agent: Any, *names: str) -> Iterator[None]:
+    before = dict(agent.MATES)
+    agent.MATES.clear()
+    agent.MATES.update({name: SimpleNamespace(name=name, status="idle") for name in names})
+    try:
+        yield
+    finally:
+        agent.MATES.clear()
+        agent.MATES.update(before)
+
+
+@contextlib.contextmanager
+def _terminal(agent: Any, folder: Path) -> Iterator[Terminal]:
+    with Terminal(str(agent.__source__), _answer, folder) as terminal:
+        yield terminal
+
+
+def _send(agent: Any, text: str) -> None:
+    agent.send("bob", "alice", text)
+
+
+def _texts(lines: Any) -> list[str]:
+    """What some lines of an inbox say, shortened to the words of these checks."""
+    words = ("one", "two", "three", "other")
+    return [next((w for w in words if f'"content": "{w}"' in str(line)), "?") for line in lines]
+
+
+REPAIRS = {
+    "send_message": Repair(only_to_members, "Mail to nobody is an error, and says who there is."),
+    "take": Repair(
+        loses_and_repeats_nothing,
+        "Nothing is lost between take and commit, and nothing that was committed comes again.",
+    ),
+    "deliver_mail": Repair(
+        found_again_until_answered,
+        "Killed before the reply, the message is found again. Answered, it comes no more.",
+    ),
+}
