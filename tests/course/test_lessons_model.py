@@ -136,8 +136,8 @@ def test_a_lesson_without_a_part_of_an_exercise_says_which(monkeypatch: pytest.M
         with pytest.raises(UsageError, match=where + "1, 'a unit .* tagged exercise-1; tag one"):
             load("s02")
     with monkeypatch.context() as broken:
-        broken.delitem(exercises.EXERCISES, "dispatch")
-        with pytest.raises(UsageError, match=where + "2, .*has no 'dispatch'; add its check"):
+        broken.delitem(exercises.EXERCISES, "policy")
+        with pytest.raises(UsageError, match=where + "2, .*has no 'policy'; add its check"):
             load("s02")
     with monkeypatch.context() as broken:
         broken.setitem(exercises.EXERCISES, "latest", Check(doubles, []))

@@ -10,7 +10,7 @@ from typing import Any
 _TOLD: Sequence[tuple[str, str, str]] = (
     (
         "get",
-        r"temperature|degree|celsius|°|\bwarm\b|\bhot\b",
+        r"(?i)temperature|degree|celsius|°|\bwarm|\bhot",
         "nothing says that `get` gives a temperature, so 16.1 could be anything",
     ),
     (

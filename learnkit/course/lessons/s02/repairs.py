@@ -38,7 +38,9 @@ def check_path(agent: Any) -> Verdict:
             return f"for {path} the model reads that the file was written, which isn't true"
         if isinstance(error, (AttributeError, TypeError, NameError)) or not str(error):
             said = f"{type(error).__name__}: {error}"
-            return f"{path} isn't written, but the model only reads “{said}”: raise a PermissionError"
+            return (
+                f"{path} isn't written, but the model only reads “{said}”: raise a PermissionError"
+            )
     for path, why in _INSIDE:
         error, _, arrived = _written(agent, path)
         if error is not None:
