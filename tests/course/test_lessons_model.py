@@ -156,7 +156,7 @@ def test_a_lesson_is_read_again_if_one_of_its_files_has_changed(
     text = notebook.read_text("utf-8")
     changed = first.exercises[0].name
     notebook.write_text(text.replace(f"def {changed}(", f"def {changed} ("), "utf-8")
-    assert f"def {changed} (" in load("s02").exercises[0].solution
+    assert f"def {changed} (" in load("s02").exercises[0].stub
 
 
 def test_a_lesson_that_there_is_not_is_named() -> None:
@@ -174,7 +174,7 @@ def test_a_lesson_that_there_is_not_is_named() -> None:
         ("      why: It did not.\n", "      wy: It did.\n", "options, c, wy: Unexpected keyword"),
         ("minutes: 50", "minutes: many", "minutes: Input should be a valid integer"),
         ("game:\n", "gaem:\n", "gaem: Extra inputs are not permitted"),
-        ("  right: c\n", "  right: [c]\n", "quiz, number 1, right: Input should be a valid string"),
+        ("  right: c\n", "  right: [c]\n", "predictions, p1, right: Input should be a valid string"),
         ("      text: It did.\n", "      text: It: did.\n", "is not YAML: mapping values are not"),
         ("      text: It did.\n", "      text: It: did.\n", "below '>-'"),
     ],

@@ -1,4 +1,4 @@
-"""Lesson 2's puzzle: the game has the tools that the cells show, and what descriptions leave open."""
+"""Lesson 2's puzzle: the game has the lesson's tools, and what descriptions leave open."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ _TOLD: Sequence[tuple[str, str, str]] = (
     ),
     (
         "get2",
-        r"(?i)warmer|hotter|colder|cooler|[+\u2212]|positive|negative|minus|subtract|(now|today|latest|last) -"
-        r"|rise|rose|increase|decrease",
+        r"(?i)warmer|hotter|colder|cooler|[+\u2212]|positive|negative|minus|subtract|rise|rose"
+        r"|increase|decrease|(now|today|latest|last) -",
         "nothing says which way round `get2` subtracts: −1.4 may be warmer or colder",
     ),
     (
