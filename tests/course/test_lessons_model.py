@@ -174,7 +174,7 @@ def test_a_lesson_that_there_is_not_is_named() -> None:
         ("      why: It did not.\n", "      wy: It did.\n", "options, c, wy: Unexpected keyword"),
         ("minutes: 50", "minutes: many", "minutes: Input should be a valid integer"),
         ("game:\n", "gaem:\n", "gaem: Extra inputs are not permitted"),
-        ("  right: c\n", "  right: [c]\n", "predictions, p1, right: Input should be a valid string"),
+        ("  right: c\n", "  right: [c]\n", "p1, right: Input should be a valid string"),
         ("      text: It did.\n", "      text: It: did.\n", "is not YAML: mapping values are not"),
         ("      text: It did.\n", "      text: It: did.\n", "below '>-'"),
     ],
