@@ -1,10 +1,16 @@
-"""What the descriptions of lesson 2's three tools leave open. It looks for words: it can't read."""
+"""What the descriptions of lesson 2's three tools leave open, and the runs that a model made.
+
+The check looks for words: it can't read.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from learnkit.clients.recordings.recording import Recording
+from learnkit.course import files as course_files
 
 #: What must be said, where, and what a model does that isn't told.
 _TOLD: Sequence[tuple[str, str, str]] = (
@@ -73,3 +79,9 @@ def _is_recipient(name: str, text: str) -> bool:
         return True
     told = rf"\bto [`']?{name}\b|\b{name}\b[^.;,\n]*?{_WHO}|{_WHO} (is|in|=) [`']?{name}\b"
     return re.search(told, text, re.IGNORECASE) is not None
+
+
+def own_runs() -> dict[str, list[dict[str, Any]]]:
+    """The messages of each run that a model made, in their order."""
+    recording = Recording.load(course_files.recordings() / "model" / "s02.yaml")
+    return {name: recording.messages(name) for name in recording.scenarios}

@@ -40,8 +40,12 @@ def mechanisms(workspace: Path) -> list[lk.Mechanism]:
         (workspace / f"outbox/{number}.txt").write_text(f"To: {y}\n\n{x}\n", "utf-8", "replace")
         return "ok"
 
-    texts = {get: "Gets data.", get2: "Gets more data.", put: "Puts data."}
-    return [lk.Toolbox(*(lk.tool(description=text)(tool) for tool, text in texts.items()))]
+    described = (
+        lk.tool(description="Gets data.")(get),
+        lk.tool(description="Gets more data.")(get2),
+        lk.tool(description="Puts data.")(put),
+    )
+    return [lk.Toolbox(*described)]
 
 
 def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:
