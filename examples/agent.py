@@ -6,6 +6,7 @@ It needs ANTHROPIC_API_KEY, and the name of a model in ANTHROPIC_MODEL.
 """
 
 import atexit
+import difflib
 import fcntl
 import inspect
 import json
@@ -106,20 +107,6 @@ def run_call(agent: Agent, call: dict) -> dict:
 # %% s02 tools
 TOOLS = {}  # name -> function
 JSON_TYPES = {str: "string", int: "integer", bool: "boolean", list: "array"}
-# For tools of a group: allow, ask or deny. Those of other groups are allowed.
-POLICY = {"write": os.getenv("AGENT_WRITE", "ask")}
-ASKING = Lock()
-PROCESS = {
-    # A command that prints its environment must not print your key.
-    "env": {name: value for name, value in os.environ.items() if "ANTHROPIC" not in name},
-    "start_new_session": True,  # so that all that a command has started can be ended with it
-    "stdin": subprocess.DEVNULL,
-    "stdout": subprocess.PIPE,
-    "stderr": subprocess.STDOUT,
-    "text": True,
-    "errors": "replace",
-}
-MAX_SECONDS, MAX_OUTPUT = 120, 50_000
 
 
 def tool(*groups):
@@ -136,39 +123,22 @@ def tool(*groups):
 def spec_of(function) -> dict:
     """What the model sees of a tool: the name, the docstring, and a schema of the arguments."""
     _agent, *arguments = inspect.signature(function).parameters.values()
-    schema = {
-        "type": "object",
-        "properties": {
-            argument.name: {"type": JSON_TYPES[argument.annotation]} for argument in arguments
-        },
-        "required": [argument.name for argument in arguments if argument.default is argument.empty],
+    types = {one.name: {"type": JSON_TYPES[one.annotation]} for one in arguments}
+    required = [one.name for one in arguments if one.default is one.empty]
+    schema = {"type": "object", "properties": types, "required": required}
+    return {
+        "name": function.__name__,
+        "description": inspect.getdoc(function),
+        "input_schema": schema,
     }
-    description = inspect.getdoc(function)
-    return {"name": function.__name__, "description": description, "input_schema": schema}
 
 
-def shortened(text: str, limit: int = MAX_OUTPUT) -> str:
+def shortened(text: str, limit: int = 50_000) -> str:
     """Keep the beginning and the end of a long text, and say how much is missing."""
     if len(text) <= limit:
         return text
     left_out = f"[{len(text) - limit:,} characters left out]"
     return "\n".join([text[: limit // 2], left_out, text[-limit // 2 :]])
-
-
-def refusal(agent: Agent, call: dict) -> str | None:
-    """Why a call may not run, or None."""
-    groups = agent.tools[call["name"]].groups
-    decision = next((POLICY[group] for group in groups if group in POLICY), "allow")
-    if decision == "ask" and ask_user(f"{call['name']} {call['input']}"):
-        return None
-    return None if decision == "allow" else f"the user does not allow this {call['name']}"
-
-
-def ask_user(question: str) -> bool:
-    if not sys.stdin.isatty():  # nobody is there
-        return False
-    with ASKING:
-        return input(f"Allow {question}? [y/N] ").strip().lower() == "y"
 
 
 def path_in(agent: Agent, path: str) -> Path:
@@ -179,26 +149,11 @@ def path_in(agent: Agent, path: str) -> Path:
     return full
 
 
-def start(command: str, folder: Path) -> subprocess.Popen:
-    return subprocess.Popen(["bash", "-c", command], cwd=folder, **PROCESS)
-
-
-def output_of(process: subprocess.Popen, seconds: int) -> str:
-    """Wait for a command, at most so long; nothing that it has started stays behind."""
-    with process:
-        try:
-            output = process.communicate(timeout=seconds)[0]
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-    return f"{output}(exit code {process.returncode})" if process.returncode else output
-
-
 @tool("write")
 def bash(agent: Agent, command: str) -> str:
     """Run a bash command in the project's folder and return its output, for at most 120 seconds.
     Each command starts in that folder. It cannot ask for input, or leave something running."""
-    return output_of(start(command, agent.folder), MAX_SECONDS)
+    return output_of(start(command, agent.folder), 120)
 
 
 @tool("read")
@@ -227,6 +182,68 @@ def edit_file(agent: Agent, path: str, old_text: str, new_text: str) -> str:
         raise ValueError(f"{path} does not contain this old_text; read the file again")
     full.write_text(text.replace(old_text, new_text, 1), "utf-8")
     return f"Edited {path}; old_text occurred {text.count(old_text)} time(s)."
+
+
+PROCESS = {
+    # A command that prints its environment must not print your key.
+    "env": {name: value for name, value in os.environ.items() if "ANTHROPIC" not in name},
+    "start_new_session": True,  # so that all that a command has started can be ended with it
+    "stdin": subprocess.DEVNULL,
+    "stdout": subprocess.PIPE,
+    "stderr": subprocess.STDOUT,
+    "text": True,
+    "errors": "replace",
+}
+
+
+def start(command: str, folder: Path) -> subprocess.Popen:
+    return subprocess.Popen(["bash", "-c", command], cwd=folder, **PROCESS)
+
+
+def output_of(process: subprocess.Popen, seconds: int) -> str:
+    """Wait for a command, at most so long; nothing that it has started stays behind."""
+    with process:
+        try:
+            output = process.communicate(timeout=seconds)[0]
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return f"{output}(exit code {process.returncode})" if process.returncode else output
+
+
+# For tools of a group: allow, ask or deny. Those of other groups are allowed.
+POLICY = {"write": os.getenv("AGENT_WRITE", "ask")}
+ASKING = Lock()
+
+
+def refusal(agent: Agent, call: dict) -> str | None:
+    """Why a call may not run, or None."""
+    groups = agent.tools[call["name"]].groups
+    decision = next((POLICY[group] for group in groups if group in POLICY), "allow")
+    if decision == "ask" and ask_user(preview(agent, call)):
+        return None
+    return None if decision == "allow" else f"the user does not allow this {call['name']}"
+
+
+def ask_user(question: str) -> bool:
+    if not sys.stdin.isatty():  # nobody is there
+        return False
+    with ASKING:
+        return input(f"{question}\nAllow this? [y/N] ").strip().lower() == "y"
+
+
+def preview(agent: Agent, call: dict) -> str:
+    """What a Yes would do: a change of a file as a diff, anything else as it was called."""
+    given = call["input"]
+    if call["name"] not in ("write_file", "edit_file"):
+        return f"{call['name']} {given}"
+    full = path_in(agent, given["path"])
+    old = full.read_text("utf-8") if full.exists() else ""
+    new = given.get("content")
+    if new is None:
+        new = old.replace(given["old_text"], given["new_text"], 1)
+    changed = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0)
+    return "\n".join([f"{call['name']} {given['path']}", *[*changed][2:]])
 
 
 # %% s03 todo

@@ -1,4 +1,4 @@
-"""What the games of lessons 1 to 3 and 6 say at their end: the truth about how they were played."""
+"""What the games of lessons 1 to 3 say at their end: the truth about how they were played."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from learnkit.core.interface import Call
 from learnkit.course.content import Game, load
 from learnkit.course.games.be_the_model.panel import BeTheModel
 from learnkit.course.lab import Lab
-from learnkit.course.lessons.s02 import descriptions
 from learnkit.course.lessons.s03.game import permission
 
 SOON = 20.0
@@ -77,40 +76,31 @@ def test_lesson_1_misses_an_email_and_counts_too_many(lab: Lab) -> None:
     assert "✗ There are 2 emails; the user asked for one." in said(lab, own("s01"), check)
 
 
-def edit(old: str, new: str) -> Any:
-    return lk.use("edit_file", path="heatwatch/alerts.py", old_text=old, new_text=new)
+def put(text: str, to: str) -> Any:
+    return lk.use("put", x=text, y=to)
 
 
-def test_lesson_2_says_which_lines_have_changed(lab: Lab) -> None:
-    game = own("s02")
-    right = ["✓ KEEP is 14.", "✓ No other line has changed."]
-    assert said(lab, game, edit("KEEP = 30", "KEEP = 14")) == right
-    limit = (
-        "✗ Another line has changed: “LIMIT = 14 # degrees Celsius; above it, a mail is written”"
-    )
-    assert said(lab, game, edit("30", "14")) == ["✗ KEEP isn't 14.", limit]
-    assert said(lab, game)[0] == "✗ KEEP isn't 14."
-    gone = lk.use("bash", command="rm heatwatch/alerts.py")
-    assert said(lab, game, gone) == ["✗ heatwatch/alerts.py is gone."]
-
-
-@pytest.mark.slow
-def test_lesson_2_compares_the_calls_of_its_two_games(lab: Lab) -> None:
-    poor = lab.be_the_model(descriptions.poor())
-    assert [str(one) for one in poor.remarks] == [
-        "· This game took 3 calls; 1 failed. The second game ends with the answer."
-    ]
-    wrong = lk.use("latest", station="Oslo")
-    remarks = said(lab, descriptions.good(poor), wrong)
-    assert remarks[:2] == [
-        "· With the poor descriptions, it took 3 calls; 1 failed.",
-        "· With the good descriptions, it took 1 call; 1 failed.",
-    ]
-    assert remarks[2].endswith("Oslo is 1.4 °C colder than yesterday.")
-    assert (
-        said(lab, descriptions.good())[0]
-        == "· With the good descriptions, it took 0 calls; none failed."
-    )
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ([], ["✗ The outbox is empty, and Bob is waiting."]),
+        ([put("bob", "No.")], ["✗ A mail went to “No.”. It says “bob”. Bob got nothing."]),
+        ([put("No, 1.4 °C colder", "Bob")], ["✓ A mail went to “Bob”. It says “No, 1.4 °C"]),
+        (
+            [put("Yes, by 17.5 °C", "bob")],
+            ["✗ A mail went to “bob”. It says “Yes, by 17.5 °C”. In"],
+        ),
+        ([put("bob", "x"), put("-1.4", "bob@heatwatch")], ["✗ A mail went to “x”", "✓ A mail"]),
+    ],
+)
+def test_lesson_2_says_who_got_which_mail(
+    lab: Lab, script: Sequence[Any], told: Sequence[str]
+) -> None:
+    remarks = said(lab, own("s02"), lk.use("get", x="Oslo"), *script)
+    for remark, beginning in zip(remarks, told, strict=False):
+        assert remark.startswith(beginning)
+    calls = ["1 call", "2 calls", "3 calls"][len(script)]
+    assert remarks[len(told) :] == [f"· This game took {calls}; 1 got “error 2”."]
 
 
 def items(*statuses: str) -> Any:
@@ -171,7 +161,7 @@ def test_lesson_3_s_game_runs_what_its_steps_need_and_shows_a_refusal(lab: Lab) 
 
 @pytest.mark.slow
 def test_the_recorded_game_of_each_lesson_is_played_well(lab: Lab) -> None:
-    for lesson in ("s01", "s02", "s03"):
+    for lesson in ("s01", "s03"):  # that of s02 is lost
         remarks = lab.be_the_model(own(lesson)).remarks
         assert remarks
         assert all(one.good is not False for one in remarks), remarks
@@ -229,16 +219,3 @@ def test_calls_and_results_are_marked_when_the_game_is_over_and_not_before(lab: 
         frame = dict(game.state()["frame"])
     assert "completed" in frame["message 1"], "the command has run"
     assert "reads like a failure, but is_error is not set" in frame["message 2"]
-
-
-def test_lesson_2_marks_the_calls_that_it_counts_as_failed(lab: Lab) -> None:
-    lab.static = False
-    with lab.be_the_model(descriptions.poor()) as game:
-        for reply in (*descriptions.poor().script[:3], "I give up."):
-            assert game.wait(SOON) == "yours"
-            game.send(reply)
-        assert game.wait(SOON) == "ended"
-        frame = "".join(html for _, html in game.state()["frame"])
-    assert "3 calls; 1 failed" in str(game.remarks[0])
-    marks = [frame.count(word) for word in ("✗\u00a0failed", "✓\u00a0completed")]
-    assert marks == [1, 2]

@@ -69,9 +69,6 @@ def test_a_refresh_writes_it_to_the_readme_the_notebook_and_its_neighbours(tmp_p
     assert first.startswith('# 3 · A "plan"\n\n**You\'ll plan \\1 anew.**\n\n20 minutes · ')
     link = '[3 · A "plan"](s03_todo.ipynb)'
     assert f"next: {link}" in "".join(books[0]["cells"][0]["source"])
-    assert f"Next: {link}, where" in "".join(
-        books[0]["cells"][-2]["source"] + books[0]["cells"][-1]["source"]
-    )
     assert f"previous: {link}" in "".join(books[2]["cells"][0]["source"])
     assert books[1]["cells"][1:] == before["cells"][1:]
     assert list(lesson_texts.refresh(folder)) == []

@@ -136,8 +136,8 @@ def test_a_lesson_without_a_part_of_an_exercise_says_which(monkeypatch: pytest.M
         with pytest.raises(UsageError, match=where + "1, 'a unit .* tagged exercise-1; tag one"):
             load("s02")
     with monkeypatch.context() as broken:
-        broken.delitem(exercises.EXERCISES, "dispatch")
-        with pytest.raises(UsageError, match=where + "2, .*has no 'dispatch'; add its check"):
+        broken.delitem(exercises.EXERCISES, "policy")
+        with pytest.raises(UsageError, match=where + "2, .*has no 'policy'; add its check"):
             load("s02")
     with monkeypatch.context() as broken:
         broken.setitem(exercises.EXERCISES, "latest", Check(doubles, []))
@@ -156,7 +156,7 @@ def test_a_lesson_is_read_again_if_one_of_its_files_has_changed(
     text = notebook.read_text("utf-8")
     changed = first.exercises[0].name
     notebook.write_text(text.replace(f"def {changed}(", f"def {changed} ("), "utf-8")
-    assert f"def {changed} (" in load("s02").exercises[0].solution
+    assert f"def {changed} (" in load("s02").exercises[0].stub
 
 
 def test_a_lesson_that_there_is_not_is_named() -> None:
@@ -174,7 +174,7 @@ def test_a_lesson_that_there_is_not_is_named() -> None:
         ("      why: It did not.\n", "      wy: It did.\n", "options, c, wy: Unexpected keyword"),
         ("minutes: 50", "minutes: many", "minutes: Input should be a valid integer"),
         ("game:\n", "gaem:\n", "gaem: Extra inputs are not permitted"),
-        ("  right: c\n", "  right: [c]\n", "quiz, number 1, right: Input should be a valid string"),
+        ("  right: c\n", "  right: [c]\n", "p1, right: Input should be a valid string"),
         ("      text: It did.\n", "      text: It: did.\n", "is not YAML: mapping values are not"),
         ("      text: It did.\n", "      text: It: did.\n", "below '>-'"),
     ],

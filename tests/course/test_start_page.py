@@ -46,10 +46,10 @@ def test_a_lesson_is_new_then_begun_then_finished(progress: Progress) -> None:
     assert states(progress)[:3] == ["new", "begun", "new"]
     finish(progress, "s02")
     assert states(progress)[:3] == ["new", "finished", "new"]
-    assert lesson_progress(COURSE, progress)[1].right == 4
+    assert lesson_progress(COURSE, progress)[1].right == 3
     progress.note("s02", "quiz", "q1", "a" if load("s02").quiz[0].right != "a" else "b")
     assert states(progress)[1] == "finished", "answered is enough"
-    assert lesson_progress(COURSE, progress)[1].right == 3
+    assert lesson_progress(COURSE, progress)[1].right == 2
 
 
 def test_wrong_answers_and_unknown_names_do_not_count(progress: Progress) -> None:

@@ -37,7 +37,7 @@ class Picture(NamedTuple):
 PICTURED = {
     "Messages": Picture("s01", "What every request sends", "carries the whole array again"),
     "Dispatch": Picture(
-        "s02", "through the gate to its tool", r"calls? to \d tools", "gate.*result"
+        "s02", "through the gate to its tool", r"\d calls?(:| to \d tools)", "gate.*result"
     ),
     "Todo": Picture("s03", "where a reminder followed", r"a reminder followed round \d"),
     "Contexts": Picture("s04", "of the parent and of each subagent", r"\d subagents read"),

@@ -190,7 +190,7 @@ def run(cell: ast.Module, names: dict[str, Any]) -> None:
     name = f"<cell {hash(text)}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     with capture_output(), contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(text, name, "exec"), names)
+        exec(compile(text, name, "exec", dont_inherit=True), names)
 
 
 @contextlib.contextmanager

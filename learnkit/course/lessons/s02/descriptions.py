@@ -1,111 +1,87 @@
-"""Lesson 2's games about descriptions: two tools twice, first with poor texts, then with good ones.
+"""What the descriptions of lesson 2's three tools leave open, and the runs that a model made.
 
-Both games have the same question and the same numbers. Only what a model reads differs: names,
-descriptions, and what an error says. The tools are here so that a learner doesn't see their code.
+The check looks for words: it can't read.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import learnkit as lk
-from learnkit.core.tools import Tool
-from learnkit.course.content import Game, Remark
-from learnkit.events.text import blocks_of, content_text, count
+from learnkit.clients.recordings.recording import Recording
+from learnkit.course import files as course_files
 
-if TYPE_CHECKING:
-    from learnkit.course.games.be_the_model.panel import BeTheModel
-
-QUESTION = "Is Oslo warmer than it was yesterday, and by how much?"
-#: °C, as in the example's files: the last reading, and its difference to 24 hours earlier.
-LAST = {"beijing": 31.4, "oslo": 16.1}
-CHANGE = {"beijing": 1.6, "oslo": -1.4}
-#: What the poor tools say of a station that they don't know.
-_NOTHING = "error 2"
-
-
-def poor_tools() -> list[Tool]:
-    """Return the tools with names and texts that tell a model next to nothing."""
-
-    def get(x: str) -> str:
-        return str(LAST.get(x, _NOTHING))
-
-    def get2(x: str) -> str:
-        return str(CHANGE.get(x, _NOTHING))
-
-    return [lk.tool(description="Gets data.")(get), lk.tool(description="Gets more data.")(get2)]
-
-
-def good_tools() -> list[Tool]:
-    """Return the same tools with names and texts that tell a model what it needs."""
-
-    def latest(station: str) -> str:
-        """The latest temperature of a weather station, in °C.
-
-        Args:
-            station: in lower case: beijing or oslo.
-        """
-        return _found(LAST, station)
-
-    def day_change(station: str) -> str:
-        """How much warmer (+) or colder (-) a station is than 24 hours before, in °C.
-
-        Args:
-            station: in lower case: beijing or oslo.
-        """
-        return _found(CHANGE, station)
-
-    return [lk.tool(latest), lk.tool(day_change)]
+#: What must be said, where, and what a model does that isn't told.
+_TOLD: Sequence[tuple[str, str, str]] = (
+    (
+        "get",
+        r"(?i)temperature|degree|celsius|°|\bwarm|\bhot",
+        "nothing says that `get` gives a temperature, so 16.1 could be anything",
+    ),
+    (
+        "get get2",
+        r"(?i:lower|small) ?-?(?i:case|letter)|uncapitali|\b(oslo|cairo|beijing)\b",
+        "nothing says how to write a station's name, so the first call will be for “Oslo”, which "
+        "gets error 2",
+    ),
+    (
+        "get2",
+        r"(?i)differ|change|compar|\bthan\b|since|delta|minus|warmer|colder|rise|rose",
+        "from your `get2`, a model takes −1.4 for yesterday's temperature, and reports that Oslo "
+        "is 17.5 °C warmer",
+    ),
+    (
+        "get2",
+        r"(?i)yesterday|\b24\b|day before|day ago|one day|last day|previous day|day earlier|daily",
+        "`get2` compares two temperatures, and nothing says with which one: an hour ago, or a day",
+    ),
+    (
+        "get2",
+        r"(?i)warmer|hotter|colder|cooler|[+\u2212]|positive|negative|minus|subtract|rise|rose"
+        r"|increase|decrease|(now|today|latest|last) -",
+        "nothing says which way round `get2` subtracts: −1.4 may be warmer or colder",
+    ),
+    (
+        "put",
+        r"(?i)mail|message|letter",
+        "nothing says that `put` sends an email, so a model may look for another way, or give up",
+    ),
+)
+_WHO = r"(recipient|receive|address|who\b|whom|gets it|sent to|reader|person|name|inbox|mailbox)"
 
 
-def _found(values: dict[str, float], station: str) -> str:
-    if station not in values:
-        raise lk.ToolError(f"There is no station {station!r}. They are: {', '.join(values)}.")
-    return f"{values[station]:+} °C"
+def left_open(specs: Sequence[Mapping[str, Any]]) -> str:
+    """Say what a model can't know from the descriptions of ``get``, ``get2`` and ``put``.
+
+    Args:
+        specs: of the three tools, as they are sent.
+    """
+    texts = {spec["name"]: spec["description"] or "" for spec in specs}
+    for names, pattern, missing in _TOLD:
+        if not re.search(pattern, " ".join(texts[name] for name in names.split())):
+            return f"not yet: {missing}."
+    first, second = next(s for s in specs if s["name"] == "put")["input_schema"]["properties"]
+    who = {name: _is_recipient(name, texts["put"]) for name in (first, second)}
+    if who[first] and not who[second]:
+        return f"not yet: your `put` sends the mail to {first}, but the code sends it to {second}."
+    if not who[second]:
+        return (
+            f"not yet: nothing says which argument of `put` is the recipient. A model that takes "
+            f"{first} for it gets “ok”, and Bob gets nothing."
+        )
+    return "✓ Whoever reads these three can solve the puzzle. (This check only looks for words.)"
 
 
-def poor() -> Game:
-    """Return the game with poor descriptions."""
-    calls = [lk.use("get", x="Oslo"), lk.use("get", x="oslo"), lk.use("get2", x="oslo")]
-    script = [*calls, lk.say("I have 16.1 and -1.4, but I can't tell what they mean.")]
-
-    def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:
-        return [
-            Remark(
-                None, f"This game took {_counted(messages)}. The second game ends with the answer."
-            )
-        ]
-
-    return Game(QUESTION, lambda _: [lk.Toolbox(*poor_tools())], script, judge=judge)
+def _is_recipient(name: str, text: str) -> bool:
+    """Whether a text says of an argument that it is whom a mail goes to."""
+    if re.fullmatch(f"to|{_WHO}", name, re.IGNORECASE):
+        return True
+    told = rf"\bto [`']?{name}\b|\b{name}\b[^.;,\n]*?{_WHO}|{_WHO} (is|in|=) [`']?{name}\b"
+    return re.search(told, text, re.IGNORECASE) is not None
 
 
-def good(poor: BeTheModel | None = None) -> Game:
-    """Return the game with good descriptions."""
-    script = [lk.use("day_change", station="oslo"), lk.say("No, Oslo is 1.4 °C colder.")]
-
-    def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:
-        took = {"good": _counted(messages)}
-        if poor is not None and poor.finished:
-            took = {"poor": _counted(poor.messages), **took}
-        said = [f"With the {kind} descriptions, it took {calls}." for kind, calls in took.items()]
-        return [*(Remark(None, one) for one in said), _ANSWER]
-
-    return Game(QUESTION, lambda _: [lk.Toolbox(*good_tools())], script, judge=judge)
-
-
-#: What the second game says at its end; at the end of the first one it would spoil the second.
-_ANSWER = Remark(None, f"The answer is: no, Oslo is {-CHANGE['oslo']} °C colder than yesterday.")
-
-
-def _counted(messages: Sequence[Mapping[str, Any]]) -> str:
-    """How many calls a game took, and how many of them failed."""
-    blocks = [block for message in messages for block in blocks_of(message["content"])]
-    results = [block for block in blocks if block["type"] == "tool_result"]
-    failed = [
-        one
-        for one in results
-        if one.get("is_error") or content_text(one.get("content")) == _NOTHING
-    ]
-    return f"{count(len(results), 'call')}; {len(failed) or 'none'} failed"
+def own_runs() -> dict[str, list[dict[str, Any]]]:
+    """The messages of each run that a model made, in their order."""
+    recording = Recording.load(course_files.recordings() / "model" / "s02.yaml")
+    return {name: recording.messages(name) for name in recording.scenarios}

@@ -1,42 +1,72 @@
 """What the agent has in lesson 2's game, and what is said at its end.
 
-Prompt and script are in ``questions.yaml``.
+The tools are those that the lesson shows afterwards. Prompt and script are in ``questions.yaml``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import learnkit as lk
 from learnkit.course.content import Remark
-from learnkit.course.files import EXAMPLE
-from learnkit.events.text import quoted
+from learnkit.events.text import blocks_of, content_text, count, quoted
 
-_FILE = "heatwatch/alerts.py"
+#: What the tools say of a file that isn't there.
+_NOTHING = "error 2"
+#: Oslo's change, and what says in words that it is colder.
+_CHANGE, _COLDER = "1.4", ("colder", "cooler", "not warmer", "less warm", "lower", "fell", "-1.4")
 
 
 def mechanisms(workspace: Path) -> list[lk.Mechanism]:
-    """Return bash and the tools for files."""
-    return [lk.CodingTools(workspace)]
+    """Return Bob's three tools."""
+
+    def station(name: str, number: Callable[[list[float]], float]) -> str:
+        try:
+            lines = (workspace / f"stations/{name}.csv").read_text("utf-8").splitlines()[1:]
+        except (OSError, ValueError):  # no such file, or no name of one
+            return _NOTHING
+        return f"{number([float(line.split(',')[1]) for line in lines]):.1f}"
+
+    def get(x: str) -> str:
+        return station(x, lambda celsius: celsius[-1])
+
+    def get2(x: str) -> str:
+        return station(x, lambda celsius: celsius[-1] - celsius[-3])
+
+    def put(x: str, y: str) -> str:
+        number = len([*(workspace / "outbox").glob("*.txt")]) + 1
+        (workspace / f"outbox/{number}.txt").write_text(f"To: {y}\n\n{x}\n", "utf-8", "replace")
+        return "ok"
+
+    described = (
+        lk.tool(description="Gets data.")(get),
+        lk.tool(description="Gets more data.")(get2),
+        lk.tool(description="Puts data.")(put),
+    )
+    return [lk.Toolbox(*described)]
 
 
 def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:
-    """Say which lines of the file differ from what they were."""
-    file = workspace / _FILE
-    if not file.is_file():
-        return [Remark(False, f"{_FILE} is gone.")]
-    before, after = (
-        path.read_text("utf-8", "replace").splitlines() for path in (EXAMPLE / _FILE, file)
-    )
-    changed = [new for old, new in zip_longest(before, after, fillvalue="") if old != new]
-    kept = [line for line in changed if line.replace(" ", "").startswith("KEEP=14#")]
-    others = [line for line in changed if line not in kept]
-    return [
-        Remark(True, "KEEP is 14.") if kept else Remark(False, "KEEP isn't 14."),
-        Remark(True, "No other line has changed.")
-        if not others
-        else Remark(False, f"Another line has changed: {quoted(others[0])}"),
-    ]
+    """Say what is in the outbox, and how many calls it took."""
+    mails = sorted((workspace / "outbox").glob("*.txt"))
+    remarks = [_mail(path.read_text("utf-8")) for path in mails]
+    if not mails:
+        remarks = [Remark(False, "The outbox is empty, and Bob is waiting.")]
+    blocks = [block for message in messages for block in blocks_of(message["content"])]
+    results = [content_text(one["content"]) for one in blocks if one["type"] == "tool_result"]
+    failed = results.count(_NOTHING)
+    calls = f"This game took {count(len(results), 'call')}; {failed or 'none'} got “{_NOTHING}”."
+    return [*remarks, Remark(None, calls)]
+
+
+def _mail(mail: str) -> Remark:
+    head, _, text = mail.partition("\n\n")
+    to = head.removeprefix("To: ").strip()
+    what = f"A mail went to {quoted(to)}. It says {quoted(text.strip())}"
+    if to.casefold().partition("@")[0] != "bob":
+        return Remark(False, f"{what}. Bob got nothing.")
+    if _CHANGE in text and any(word in text.casefold() for word in _COLDER):
+        return Remark(True, f"{what}, which is right.")
+    return Remark(False, f"{what}. In truth Oslo is {_CHANGE} °C colder than yesterday.")

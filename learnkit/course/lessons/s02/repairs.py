@@ -1,0 +1,79 @@
+"""What lesson 2 has its reader write into ``agent.py``: which paths the file tools accept."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from learnkit.course.content import Repair, Verdict
+
+#: Paths outside, as a model may write them; TOP is the folder above the project.
+_OUTSIDE = (
+    ("../archive/2025.csv", "its path begins with `..`"),
+    ("stations/../../archive/2025.csv", "there is a `..` in the middle of its path"),
+    ("TOP/archive/2025.csv", "its path is absolute"),
+    ("archive/2025.csv", "the folder `archive` in the project is a link"),
+    ("last_year.csv", "the file `last_year.csv` in the project is a link"),
+    ("../project-old/2025.csv", "its folder's name only begins like the project's"),
+)
+_INSIDE = (
+    ("notes.txt", "a new file"),
+    ("tests/new/test_a.py", "a file in a folder that isn't there yet"),
+    ("stations/../notes.txt", "`..` doesn't lead out of the project"),
+    ("notes..txt", "two dots in a file's name are no way out"),
+    ("TOP/project/notes.txt", "an absolute path into the project"),
+    ("readings/oslo.csv", "`readings` is a link to a folder in the project"),
+)
+
+
+def check_path(agent: Any) -> Verdict:
+    """Write through each path, and look at the disk."""
+    for path, why in _OUTSIDE:
+        error, kept, _ = _written(agent, path)
+        if not kept:
+            return f"`write_file` wrote over a file outside of the project: {path}; {why}"
+        if error is None:
+            return f"for {path} the model reads that the file was written, which isn't true"
+        if isinstance(error, (AttributeError, TypeError, NameError)) or not str(error):
+            said = f"{type(error).__name__}: {error}"
+            return (
+                f"{path} isn't written, but the model only reads “{said}”: raise a PermissionError"
+            )
+    for path, why in _INSIDE:
+        error, _, arrived = _written(agent, path)
+        if error is not None:
+            said = str(error).replace("\n", " ")
+            return f"it refuses {path}, which is in the project: {why} (“{said}”)"
+        if not arrived:
+            return f"what was to go to {path} landed somewhere else in the project"
+    return None
+
+
+def _written(agent: Any, path: str) -> tuple[Exception | None, bool, bool]:
+    """The error, whether what is outside was kept, and whether the text is where it belongs."""
+    with tempfile.TemporaryDirectory(prefix="learnkit-") as made:
+        top = Path(made).resolve()
+        project, outside = top / "project", [top / one for one in ("archive", "project-old")]
+        for folder in (project / "stations", *outside):
+            folder.mkdir(parents=True)
+            (folder / "2025.csv").write_text("data")
+        (project / "archive").symlink_to("../archive")
+        (project / "readings").symlink_to("stations")
+        (project / "last_year.csv").symlink_to("../archive/2025.csv")
+        path, error = path.replace("TOP", str(top)), None
+        try:
+            agent.write_file(SimpleNamespace(folder=project), path, "new")
+        except Exception as raised:
+            error = raised
+        kept = all((folder / "2025.csv").read_text() == "data" for folder in outside)
+        full = project / path
+        return error, kept, full.is_file() and full.read_text() == "new"
+
+
+REPAIRS = {
+    "path_in": Repair(
+        check_path, "Six ways out are closed, and six ways that only look like one are open."
+    )
+}
