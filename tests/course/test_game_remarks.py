@@ -47,13 +47,17 @@ ORDER, CONTENT = 0, 1
 @pytest.mark.parametrize(
     ("script", "knew", "told"),
     [
-        ([LATEST, MAIL], "✓ A result said 31.4 °C before", "✓ The email says “Beijing: 31.4 °C”"),
-        ([LATEST, HOT], "✓ A result said 31.4 °C before", "✗ The email says “It is hot”: 31.4"),
+        ([LATEST, MAIL], "✓ The email is in the outbox", "✓ The email says “Beijing: 31.4 °C”"),
+        ([LATEST, HOT], "✓ The email is in the outbox", "✗ The email says “It is hot”: 31.4"),
         ([HOT], "✗ The email was a guess: no result had said 31.4", "✗ The email says “It is hot”"),
         ([HOT, LATEST], "✗ The email was a guess", "✗ The email says"),
         ([lk.reply(LATEST, MAIL)], "✗ The email was a guess", "✓ The email says"),
-        ([lk.use("bash", command="cat stations/*"), MAIL], "✓ A result said", "✓ The email says"),
-        ([LATEST, BY_HAND], "✓ A result said", "✗ The email says “31”"),
+        (
+            [lk.use("bash", command="cat stations/*"), MAIL],
+            "✓ The email is in the outbox",
+            "✓ The email says",
+        ),
+        ([LATEST, BY_HAND], "✓ The email is in the outbox", "✗ The email says “31”"),
         (
             [BY_HAND],
             "✗ The email was a guess",
@@ -171,7 +175,7 @@ def test_the_card_has_the_remarks_and_so_has_the_page_at_the_end(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     html = lab.be_the_model(own("s01"))._repr_mimebundle_()["text/html"]
-    assert "<ul><li>✓ A result said 31.4 °C before the email was written" in html
+    assert "<ul><li>✓ The email is in the outbox, and no guess" in html
     lab.static = False
     with lab.be_the_model(own("s01")) as game:
         assert game.wait(SOON) == "yours"

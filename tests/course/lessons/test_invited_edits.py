@@ -89,7 +89,7 @@ class Notebook:
         code = [cell for cell in cells if cell.cell_type == "code" and is_played(cell)]
         self.cells = [ast.parse(played(cell, cells)) for cell in code]
         self._fails = ["raises-exception" in cell.metadata.get("tags", ()) for cell in code]
-        self.names: dict[str, Any] = {"__name__": "__main__", "own": AgentCells(lesson, None)}
+        self.names: dict[str, Any] = {"__name__": "__main__", "__cells__": AgentCells(lesson, None)}
         self._done = 0
         self.run_until(1)
         self.lab = self.names["lab"]
@@ -167,7 +167,7 @@ def played(cell: Any, cells: list[Any]) -> str:
     below = cells[cells.index(cell) + 1 :]
     end = next((n for n, one in enumerate(below) if one.source.startswith(MAGIC)), None)
     return "".join(
-        f"own.run('', {text!r})\n" for text in agent_cells({"cells": [cell, *below[:end]]})
+        f"__cells__.run('', {text!r})\n" for text in agent_cells({"cells": [cell, *below[:end]]})
     )
 
 

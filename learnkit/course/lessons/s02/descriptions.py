@@ -21,7 +21,7 @@ _TOLD: Sequence[tuple[str, str, str]] = (
     ),
     (
         "get get2",
-        r"(?i:lower|small) ?-?(?i:case|letter)|uncapitali|\b(oslo|cairo|beijing)\b",
+        r"(?i:lower|small)|uncapitali|\b(oslo|cairo|beijing)\b",
         "nothing says how to write a station's name, so the first call will be for “Oslo”, which "
         "gets error 2",
     ),
@@ -44,7 +44,7 @@ _TOLD: Sequence[tuple[str, str, str]] = (
     ),
     (
         "put",
-        r"(?i)mail|message|letter",
+        r"(?i)mail|message",
         "nothing says that `put` sends an email, so a model may look for another way, or give up",
     ),
 )
