@@ -18,24 +18,30 @@ from typing import Any
 
 from learnkit.runtime.virtual_clock import VirtualClock
 
-SEED = 4
-
 
 def tasks_lost(
-    agent: Any, boards: Mapping[str, str], *, workers: int, each: int, think: float, gap: float
-) -> dict[str, dict[str, float]]:
-    """Let workers create tasks on a virtual clock, and count what each board loses.
+    agent: Any,
+    boards: Mapping[str, str],
+    runs: int,
+    *,
+    workers: int,
+    each: int,
+    think: float,
+    gap: float,
+) -> dict[str, list[int]]:
+    """Let workers create tasks on a virtual clock, and count what each board loses in each run.
 
     Args:
         agent: the module, as the cells have made it.
         boards: name -> definitions that take the place of some of its own.
+        runs: how many there are, each with pauses of its own; they are the same on each board.
         workers, each: how many workers there are, and how many tasks each one creates.
         think: seconds that a worker takes at most before each task.
         gap: seconds that each board pauses between deciding and writing.
     """
     modules = {name: _module(agent, instead) for name, instead in boards.items()}
     return {
-        name: {"tasks lost": _lost(module, think, gap, workers, each)}
+        name: [_lost(module, seed, think, gap, workers, each) for seed in range(runs)]
         for name, module in modules.items()
     }
 
@@ -47,9 +53,9 @@ def _module(agent: Any, instead: str) -> ModuleType:
     return module
 
 
-def _lost(agent: Any, think: float, gap: float, workers: int, each: int) -> int:
-    with tempfile.TemporaryDirectory() as name, VirtualClock(seed=SEED) as clock:
-        agent.ROOT, chance, save = Path(name), random.Random(SEED), agent.save_task
+def _lost(agent: Any, seed: int, think: float, gap: float, workers: int, each: int) -> int:
+    with tempfile.TemporaryDirectory() as name, VirtualClock(seed=seed) as clock:
+        agent.ROOT, chance, save = Path(name), random.Random(seed), agent.save_task
         pauses = [[think * chance.random() for _ in range(each)] for _ in range(workers)]
 
         def work(number: int) -> None:

@@ -58,7 +58,8 @@ def completes(agent: Any, log: EventLog) -> Callable[[dict[str, Any]], None]:
 
 def _refusal(ready: Iterable[dict[str, Any]], id: int) -> str | None:
     listed = [one["id"] for one in ready]
-    return None if id in listed else f"`ready` lists {listed}, and not #{id}"
+    named = ", ".join(f"#{one}" for one in listed) or "nothing"
+    return None if id in listed else f"your ready lists {named}, and not #{id}"
 
 
 def night_log(requests: Iterable[dict[str, Any]]) -> EventLog:
