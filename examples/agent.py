@@ -752,7 +752,10 @@ def spawn_teammate(
     With plan_required it can only read until you have approved its plan."""
     teammate = recruit(name, role)
     teammate.plan_required = plan_required
-    expire(name)
+    with requests() as known:
+        for request in known.values():  # what another one of that name was asked
+            if request["to"] == name and request["state"] == "pending":
+                request["state"] = "expired"
     return begin(teammate, prompt)
 
 
@@ -841,9 +844,7 @@ def wait_for_team(agent: Agent) -> str | None:
 
 
 # %% s10 protocols
-@hook("start")
-def no_plan_needed(agent: Agent) -> None:
-    agent.plan_required, agent.plan = False, None
+DEADLINE = float(os.getenv("AGENT_DEADLINE", "600"))  # seconds to answer a request
 
 
 @contextmanager
@@ -851,21 +852,30 @@ def requests():
     """All requests by id. Whoever changes one here is alone, and the change is saved."""
     with locked(".team") as folder:
         path = folder / "requests.json"
-        found = json.loads(path.read_text("utf-8")) if path.exists() else {}
-        yield found
-        save(path, found)
+        known = json.loads(path.read_text("utf-8")) if path.exists() else {}
+        for request in known.values():
+            if request["state"] == "pending" and time.time() > request["deadline"]:
+                request["state"] = "expired"
+        yield known
+        save(path, known)
 
 
 def ask_for(kind: str, sender: str, to: str, content: str) -> str:
     """Send a request with an id, by which the answer can say what it answers."""
-    id = secrets.token_hex(4)
+    id, deadline = secrets.token_hex(4), time.time() + DEADLINE
+    request = {"kind": kind, "from": sender, "to": to, "state": "pending", "deadline": deadline}
     with requests() as known:
-        known[id] = {"kind": kind, "from": sender, "to": to, "state": "pending"}
+        known[id] = request
     send(sender, to, content, f"{kind}_request", request_id=id)
     return id
 
 
-def answer(id: str, by: str, approve: bool, content: str) -> str:
+def state_of(id: str) -> str:
+    with requests() as known:
+        return known[id]["state"]
+
+
+def answer(id: str, by: str, approve: bool, content: str = "") -> str:
     """Answer a request, once, and only if it is yours to answer."""
     with requests() as known:
         if id not in known or known[id]["to"] != by:
@@ -877,19 +887,6 @@ def answer(id: str, by: str, approve: bool, content: str) -> str:
     more = {"request_id": id, "approve": approve}
     send(by, request["from"], content, f"{request['kind']}_response", **more)
     return f"{id} is {request['state']}."
-
-
-def state_of(id: str) -> str:
-    with requests() as known:
-        return known[id]["state"]
-
-
-def expire(name: str) -> None:
-    """What an earlier teammate was asked is not for a new one of that name to answer."""
-    with requests() as known:
-        for request in known.values():
-            if request["to"] == name and request["state"] == "pending":
-                request["state"] = "expired"
 
 
 @tool("lead")
@@ -920,6 +917,11 @@ def submit_plan(agent: Agent, plan: str) -> str:
 def plan_approval(agent: Agent, request_id: str, approve: bool, feedback: str = "") -> str:
     """Answer a plan_approval_request."""
     return answer(request_id, agent.name, approve, feedback)
+
+
+@hook("start")
+def no_plan_needed(agent: Agent) -> None:
+    agent.plan_required, agent.plan = False, None
 
 
 @hook("refuse")

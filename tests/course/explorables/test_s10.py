@@ -36,4 +36,4 @@ def test_the_dot_is_on_the_curve_that_is_picked_and_on_the_slider(width: float) 
         assert answer.axis is not None
         assert dot.x == pytest.approx(answer.axis[2 * (turns == TURNS[-1])])
     assert dot.y == pytest.approx(name.y - 4, abs=0.1)
-    assert name.x + 6.5 * len("99.9 %") <= width
+    assert name.x + 7 * len("99.9 % kept") <= width

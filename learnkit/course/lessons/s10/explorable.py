@@ -23,17 +23,17 @@ def broken(rate: float, turns: int) -> float:
 
 def draw(width: float, turns: int, kept: str = "99 %") -> Answer:
     """The share of broken runs over the turns, for all rates, and the gate below them."""
-    canvas, right, tall = Canvas(width), width - 58, _BASE - _TOP
+    canvas, right, tall = Canvas(width), width - 90, _BASE - _TOP
 
     def at(turn: float) -> float:
         return LEFT + (right - LEFT) * (turn - TURNS[0]) / (TURNS[-1] - TURNS[0])
 
-    scale(canvas, "share", (0, 50, 100), _BASE, tall / 100, right, lambda one: f"{one:g} %")
+    scale(canvas, "share", (0, 50, 100), _BASE, tall / 100, right, lambda one: f"{one:g}%")
     for name, rate in RATES.items():
         points = [f"{at(n):.1f} {_BASE - tall * broken(rate, n):.1f}" for n in TURNS]
         mark, style = ("failed", "w") if name == kept else ("", "")
         canvas.edge(f"curve {name}", f"M{'L'.join(points)}", mark, style)
-        canvas.text(f"name {name}", right + 6, float(points[-1].split()[1]) + 4, name, "b", mark)
+        canvas.text(f"name {name}", right + 6, float(points[-1].split()[1]) + 4, f"{name} kept", "b", mark)
     canvas.edge("gate", f"M{at(TURNS[0]):g} {_BASE}H{right:g}", "done", "w")
     canvas.text("name gate", right + 6, _BASE + 4, "gate", "b", "done")
     share, x = broken(RATES[kept], turns), at(turns)
