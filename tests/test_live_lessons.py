@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 NOTHING = "…"
-LESSONS = {"s09": "s09_teams", "s10": "s10_protocols", "s11": "s11_autonomy"}
+LESSONS = {"s09": "s09_teams", "s11": "s11_autonomy"}
 
 
 def model(lesson: str) -> Any:

@@ -33,12 +33,14 @@ def draw(width: float, turns: int, kept: str = "99 %") -> Answer:
         points = [f"{at(n):.1f} {_BASE - tall * broken(rate, n):.1f}" for n in TURNS]
         mark, style = ("failed", "w") if name == kept else ("", "")
         canvas.edge(f"curve {name}", f"M{'L'.join(points)}", mark, style)
-        canvas.text(f"name {name}", right + 6, float(points[-1].split()[1]) + 4, f"{name} kept", "b", mark)
+        y = float(points[-1].split()[1]) + 4
+        canvas.text(f"name {name}", right + 6, y, f"{name} kept", "b", mark)
     canvas.edge("gate", f"M{at(TURNS[0]):g} {_BASE}H{right:g}", "done", "w")
     canvas.text("name gate", right + 6, _BASE + 4, "gate", "b", "done")
     share, x = broken(RATES[kept], turns), at(turns)
+    percent = _percent(share)
     canvas.edge("turns", f"M0 {_TOP}V{_BASE + 8}", "cause", "w", x=x)
-    canvas.dot("here", x, _BASE - tall * share, 6, "failed", says=_percent(share))
+    canvas.dot("here", x, _BASE - tall * share, 6, "failed", says=percent)
     for turn in (TURNS[0], 100, TURNS[-1]):
         canvas.text(f"turn {turn}", at(turn), _BASE + 24, f"{turn} turns", "qc", width=60)
     canvas.height = _BASE + 30
@@ -47,7 +49,7 @@ def draw(width: float, turns: int, kept: str = "99 %") -> Answer:
         "happened before; the rates are no measurement of any model"
     )
     because = f"All {turns} turns have to go well. A gate is asked before every call, and refuses."
-    finding = f"In {turns} turns, {_percent(share)} of the runs break the rule. Behind a gate, none."
+    finding = f"In {turns} turns, {percent} of the runs break the rule. Behind a gate, none."
     return Answer(finding, canvas, assumes, because, (at(TURNS[0]), _BASE, right, _BASE))
 
 

@@ -10,7 +10,7 @@ from learnkit.clients.scripted import Reply, reply, say, use
 PROMPTS = ("stations/ takes too much space. Have Charlie make room.",)
 _FIRST = "Delete stations/ with rm -r."
 _SECOND = "1. Pack stations/ into stations.tar. 2. Compare, file by file. 3. Delete stations/."
-_PACK = "tar cf stations.tar stations && tar df stations.tar && rm -r stations && echo no difference"
+_PACK = "tar cf stations.tar stations && tar df stations.tar && rm -r stations && echo same"
 _WHY = "Pack it first, and compare the copy before you delete anything."
 
 
@@ -63,6 +63,6 @@ def _charlie(
     if names.count("bash") == 1:
         return use("bash", command=_PACK)
     last = results[calls[-1]["id"]]
-    if last.get("is_error") or "no difference" not in last["content"]:
+    if last.get("is_error") or "same" not in last["content"]:
         return say(f"I stop here, because a call has failed. {last['content']}")
     return say("stations/ is packed into stations.tar, and was compared before I deleted it.")

@@ -164,7 +164,9 @@ def _stop(agent: Any, mate: Any) -> Verdict:
 
 
 REPAIRS = {
-    "answer": Repair(only_the_right_answer_counts, "One answer counts: the first one, by whoever was asked."),
+    "answer": Repair(
+        only_the_right_answer_counts, "The first answer of the one who was asked counts."
+    ),
     "plan_first": Repair(only_an_approved_plan_opens, "Only an approved plan opens the gate."),
     "plan_is_over": Repair(an_approval_ends, "An approval ends with the work that it was for."),
 }
