@@ -1,75 +1,39 @@
-"""Lesson 10's explorable: with ids, each answer reaches its request, as the tracker has it."""
+"""Lesson 10's explorable: in how many runs a rule is broken, and what its picture shows of it."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from pathlib import Path
+import random
 
 import pytest
-from cells import cells
 
-from learnkit.backends.files.tracker import Tracker
-from learnkit.course.lessons.s10.explorable import (
-    ORDERS,
-    PLANS,
-    WITH,
-    WITHOUT,
-    draw,
-    reaches,
-)
+from learnkit.course.lessons.s10.explorable import RATES, TURNS, broken, draw
 from learnkit.views.drawing.display import NARROW, WIDE
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_the_tracker_closes_each_request_with_its_own_answer(
-    tmp_path: Path, order: tuple[int, ...]
-) -> None:
-    tracker = Tracker(tmp_path / "requests.json", lambda: datetime(2026, 1, 1, tzinfo=UTC))
-    ids = [tracker.open("plan", plan.name, "lead", plan.does).id for plan in PLANS]
-    for number in order:
-        approved = PLANS[number].approved
-        tracker.answer(ids[number], "lead", "approved" if approved else "rejected")
-    got = reaches(order, WITH)
-    for number, id in enumerate(ids):
-        assert (tracker.get(id).state == "approved") == PLANS[got[number]].approved
+@pytest.mark.parametrize("kept", RATES)
+@pytest.mark.parametrize("turns", [TURNS[0], 50, TURNS[-1]])
+def test_the_share_is_that_of_models_which_keep_to_the_rule_so_often(kept: str, turns: int) -> None:
+    chance, runs = random.Random(10), 2000
+    early = sum(any(chance.random() > RATES[kept] for _ in range(turns)) for _ in range(runs))
+    assert broken(RATES[kept], turns) == pytest.approx(early / runs, abs=0.03)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_without_ids_a_queue_of_answers_goes_to_a_queue_of_questions(
-    order: tuple[int, ...],
-) -> None:
-    answers = [PLANS[number].approved for number in order]
-    got = reaches(order, WITHOUT)
-    for number in range(len(PLANS)):  # the first plan takes the first answer
-        assert PLANS[got[number]].approved == answers.pop(0)
-    wrong = [n for n, plan in enumerate(PLANS) if PLANS[got[n]].approved != plan.approved]
-    answer = draw(WIDE, order)
-    for way, failed in ((WITHOUT, wrong), (WITH, [])):
-        marks = [answer.canvas[f"plan {way} {plan.id}"].mark for plan in PLANS]
-        assert [n for n, mark in enumerate(marks) if mark == "failed"] == failed
-    assert answer.canvas[f"cell {ORDERS.index(order)}"].mark == ("failed" if wrong else "done")
-    assert ("deletes the archive" in answer.finding) == (2 in wrong)
-
-
-def test_the_titles_count_what_the_question_asks_for() -> None:
-    said = [draw(WIDE, order).finding for order in ORDERS]
-    assert sum("deletes the archive" in one for one in said) == 4
-    assert sum(one.startswith("Every plan gets the right word") for one in said) == 1
-    assert sum(one.startswith("Every plan gets its own answer") for one in said) == 1
-    sources = [cell.source for cell in cells("s10")]
-    question = sources[sources.index("lab.explore()") - 1]
-    assert "how many orders does every plan get the right word" in question
-    assert "And its own answer?" in question
-
-
-def test_two_equal_answers_that_are_swapped_do_no_harm() -> None:
-    assert draw(WIDE, (1, 0, 2)).finding == (
-        "Every plan gets the right word by luck: Alice and Bob get each other's “ok”."
+@pytest.mark.parametrize(
+    ("turns", "kept", "says"),
+    [(50, "99 %", "39 %"), (200, "90 %", "over 99 %"), (5, "99.9 %", "0 %"), (45, "90 %", "99 %")],
+)
+def test_the_title_never_says_that_all_runs_break_it(turns: int, kept: str, says: str) -> None:
+    assert draw(WIDE, turns, kept).finding == (
+        f"In {turns} turns, {says} of the runs break the rule. Behind a gate, none."
     )
 
 
-@pytest.mark.parametrize("width", [WIDE, 600, 599, NARROW])
-def test_there_is_room_for_the_lines_between_the_columns(width: float) -> None:
-    canvas = draw(width, ORDERS[1]).canvas
-    plan, answer = canvas[f"plan {WITHOUT} r1"], canvas[f"answer {WITHOUT} r1"]
-    assert answer.x - (plan.x + plan.width) >= 40
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_the_dot_is_on_the_curve_that_is_picked_and_on_the_slider(width: float) -> None:
+    for turns in (TURNS[0], TURNS[-1]):
+        answer = draw(width, turns, "90 %")
+        dot, name = answer.canvas["here"], answer.canvas["name 90 %"]
+        assert answer.axis is not None
+        assert dot.x == pytest.approx(answer.axis[2 * (turns == TURNS[-1])])
+    assert dot.y == pytest.approx(name.y - 4, abs=0.1)
+    assert name.x + 7 * len("99.9 % kept") <= width

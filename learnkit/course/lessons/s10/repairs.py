@@ -1,0 +1,172 @@
+"""Lesson 10's repairs: whose answer counts, what a plan opens, and when that ends."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from learnkit.course.content import Repair, Verdict
+
+
+@contextmanager
+def _team(agent: Any) -> Iterator[Any]:
+    """Charlie, who needs a plan, in an empty folder, where nothing waits for a lock of its own."""
+    before, locked = agent.ROOT, agent.locked
+    held = list[str]()
+
+    @contextmanager
+    def once(name: str) -> Iterator[Path]:
+        if name in held:
+            raise RuntimeError("you hold this lock already, and would wait for ever")
+        held.append(name)
+        try:
+            with locked(name) as folder:
+                yield folder
+        finally:
+            held.remove(name)
+
+    with tempfile.TemporaryDirectory() as folder:
+        agent.ROOT, agent.locked = Path(folder), once
+        try:
+            charlie = agent.recruit("charlie", "janitor")
+            charlie.plan_required = True
+            yield charlie
+        finally:
+            agent.ROOT, agent.locked = before, locked
+
+
+def only_the_right_answer_counts(agent: Any) -> Verdict:
+    """Check answers by the one who was asked and by others, in time and too late."""
+    with _team(agent):
+        for approve, state in ((True, "approved"), (False, "rejected")):
+            id = agent.ask_for("question", "lead", "alice", "May Charlie?")
+            before = len(agent.take("lead")[0])
+            if wrong := _no_effect(agent, id, "bob", not approve, "Alice was asked; Bob answered"):
+                return wrong
+            if agent.state_of(id) != "pending" or len(agent.take("lead")[0]) != before:
+                return "Alice was asked; Bob's answer reached the lead"
+            try:
+                agent.answer(id, "alice", approve)
+            except Exception as error:
+                return f"Alice was asked, and her answer was refused: {error}"
+            if agent.state_of(id) != state:
+                return f"Alice said {'ok' if approve else 'no'}; it is {agent.state_of(id)}"
+            what = "Alice had answered; she answered again"
+            if wrong := _no_effect(agent, id, "alice", not approve, what):
+                return wrong
+        if wrong := _no_effect(agent, "00000000", "alice", True, "there was no such request"):
+            return wrong
+        with agent.requests() as known:
+            known[id] |= {"state": "pending", "deadline": 0}
+        return _no_effect(agent, id, "alice", True, "the deadline had passed; Alice answered")
+
+
+def _no_effect(agent: Any, id: str, by: str, approve: bool, what: str) -> Verdict:
+    """Answer as somebody who may not; it should leave all as it was, and be said."""
+    with agent.requests() as known:
+        before = {key: dict(one) for key, one in known.items()}
+    mail = len(agent.take("lead")[0])
+    refused = ""
+    try:
+        told = agent.answer(id, by, approve)
+    except Exception as error:
+        refused = str(error) or type(error).__name__
+    else:
+        if isinstance(told, str) and told not in {f"{id} is approved.", f"{id} is rejected."}:
+            refused = told
+    with agent.requests() as known:
+        if known != before:
+            return f"{what}, and it counted: the request is {known.get(id, {}).get('state')}"
+    if len(agent.take("lead")[0]) != mail:
+        return f"{what}; that didn't count, and yet the lead got a message that says so"
+    return None if refused else f"{what}; that didn't count, and nobody was told"
+
+
+def only_an_approved_plan_opens(agent: Any) -> Verdict:
+    """Check writing and reading calls without a plan, and with plans in every state."""
+    with _team(agent) as charlie:
+        alice = agent.recruit("alice", "coder")
+        if (why := _refused(agent, alice, "bash")) is not None:
+            return f"Alice needs no plan, and her bash was refused: {why}"
+        if wrong := _shut(agent, charlie, "no plan was submitted"):
+            return wrong
+        for name in ("read_file", "submit_plan", "send_message", "shutdown_response"):
+            if (why := _refused(agent, charlie, name)) is not None:
+                return f"{name} changes no file, and was refused: {why}. How should he plan?"
+        charlie.plan = _plan(agent, "charlie")
+        if wrong := _shut(agent, charlie, "a plan was submitted, and nobody had answered"):
+            return wrong
+        agent.answer(charlie.plan, "lead", False)
+        if wrong := _shut(agent, charlie, "the plan was rejected"):
+            return wrong
+        other = _plan(agent, "bob")
+        agent.answer(other, "lead", True)
+        if wrong := _shut(agent, charlie, "another one's plan was approved"):
+            return wrong
+        charlie.plan = _plan(agent, "charlie")
+        agent.answer(charlie.plan, "lead", True)
+        for name in ("bash", "write_file"):
+            if (why := _refused(agent, charlie, name)) is not None:
+                return f"his plan was approved, and {name} was refused: {why}"
+        charlie.plan = _plan(agent, "charlie")
+        return _shut(agent, charlie, "after an approved plan he submitted another one")
+
+
+def _plan(agent: Any, name: str) -> str:
+    id: str = agent.ask_for("plan_approval", name, "lead", "make room")
+    return id
+
+
+def _refused(agent: Any, mate: Any, name: str) -> object:
+    return agent.plan_first(mate, {"name": name, "input": {}})
+
+
+def _shut(agent: Any, mate: Any, when: str) -> Verdict:
+    """Whether all tools that write are refused, with a reason."""
+    for name in ("bash", "write_file", "edit_file", "background_run"):
+        why = _refused(agent, mate, name)
+        if not why:
+            return f"{when}, and {name} was let through"
+        if not isinstance(why, str):
+            return f"{when}, and {name} got {why!r} as the reason; a model reads text"
+    return None
+
+
+def an_approval_ends(agent: Any) -> Verdict:
+    """Check that a stop ends an approval, and not a plan that waits for its answer."""
+    with _team(agent) as charlie:
+        if wrong := _stop(agent, charlie):
+            return wrong
+        charlie.plan = _plan(agent, "charlie")
+        id = charlie.plan
+        if wrong := _stop(agent, charlie):
+            return wrong
+        agent.answer(id, "lead", True)
+        if _refused(agent, charlie, "bash"):
+            return (
+                "he submitted a plan and stopped, as he was told; the lead approved it, and the "
+                "gate stayed shut"
+            )
+        if wrong := _stop(agent, charlie):
+            return wrong
+        if not _refused(agent, charlie, "bash"):
+            return "his approved work was done, he stopped, and the gate was still open"
+    return None
+
+
+def _stop(agent: Any, mate: Any) -> Verdict:
+    if (text := agent.plan_is_over(mate)) is not None:
+        return f"it returned {text!r}: a text from on_stop gives the model another turn"
+    return None
+
+
+REPAIRS = {
+    "answer": Repair(
+        only_the_right_answer_counts, "The first answer of the one who was asked counts."
+    ),
+    "plan_first": Repair(only_an_approved_plan_opens, "Only an approved plan opens the gate."),
+    "plan_is_over": Repair(an_approval_ends, "An approval ends with the work that it was for."),
+}
