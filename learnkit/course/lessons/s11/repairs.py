@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 import time
@@ -20,7 +19,7 @@ from learnkit.errors import UsageError
 #: A process that claims task 1, and prints what came of it. The alarm ends what waits for ever.
 _CLAIM = """
 import signal, sys
-signal.alarm(10)
+signal.alarm(5)
 try:
     task = agent.claim(1, sys.argv[1])
     print("claimed" if task and task["owner"] == sys.argv[1] else "nothing")
@@ -29,7 +28,7 @@ except ValueError:
 """
 _IN_TURN = """
 import signal
-signal.alarm(10)
+signal.alarm(5)
 agent.claim(1, "alice")
 for id in (1, 2):
     try:
@@ -43,51 +42,47 @@ print(agent.claim(3, "bob")["pid"] == __import__("os").getpid())
 
 def check_claim(agent: Any) -> Verdict:
     """Let two processes claim one task; between deciding and writing, each waits a while."""
-    with tempfile.TemporaryDirectory(prefix="learnkit-") as folder:
-        with Terminal(str(agent.__source__), lambda _: lk.say("."), Path(folder)) as terminal:
-            with _at(agent, Path(folder)):
-                _create(agent, 3)
-                agent.task_update(None, 2, addBlockedBy=[1])
-            meeting = Path(folder, "meeting")
-            meeting.mkdir()
-            meet: dict[str, Any] = {"hold": "save_task", "meet": (meeting, 2), "program": _CLAIM}
-            both = [terminal.start(name, **meet) for name in ("alice", "bob")]
-            for process in both:
-                if process.wait():
-                    if process.code and process.code < 0:
-                        return "of two processes that claim a task, one waits for ever"
-                    return f"of two processes that claim a task, one fails: {process.last}"
-            ends = sorted(process.out.strip() for process in both)
-            if ends == ["claimed", "claimed"]:
-                return (
-                    "two processes claimed one task, and both got it: each had read the board "
-                    "before the other one wrote. Reading, deciding and writing must be one step"
-                )
-            if "claimed" not in ends:
-                return f"two processes claimed a free task, and neither got it: {', '.join(ends)}"
-            if ends != ["claimed", "refused"]:
-                return (
-                    "one process got the task, and the other one neither the task nor an error. "
-                    "It should get the ValueError, as before"
-                )
-            (winner,) = (
-                name
-                for name, p in zip(("alice", "bob"), both, strict=True)
-                if p.out.strip() == "claimed"
+    with _terminal(agent) as (terminal, folder):
+        with _at(agent, folder):
+            _create(agent, 3)
+            agent.task_update(None, 2, addBlockedBy=[1])
+        meeting = Path(folder, "meeting")
+        meeting.mkdir()
+        meet: dict[str, Any] = {"hold": "save_task", "meet": (meeting, 2), "program": _CLAIM}
+        both = [terminal.start(name, **meet) for name in ("alice", "bob")]
+        for process in both:
+            if process.wait():
+                if process.code and process.code < 0:
+                    return "of two processes that claim a task, one waits for ever"
+                return f"of two processes that claim a task, one fails: {process.last}"
+        ends = sorted(process.out.strip() for process in both)
+        if ends == ["claimed", "claimed"]:
+            return (
+                "two processes claimed one task, and both got it: each had read the board "
+                "before the other one wrote. Reading, deciding and writing must be one step"
             )
-            owner = json.loads(Path(folder, ".tasks", "task_1.json").read_text())["owner"]
-            if owner != winner:
-                return f"{winner} got the task, and its file says that it is {owner}'s"
-            with _at(agent, Path(folder)):
-                agent.save_task({**agent.load_tasks()[1], "status": "pending", "owner": None})
-            turn = terminal.start("", program=_IN_TURN)
-            if turn.wait():
-                return f"claiming one task after the other fails: {turn.last}"
-            if turn.out.split() != ["refused", "refused", "True"]:
-                return (
-                    "a task that has an owner, or is blocked, was claimed, or its file lacks the "
-                    "process: all that the function did before is still needed"
-                )
+        if "claimed" not in ends:
+            return f"two processes claimed a free task, and neither got it: {', '.join(ends)}"
+        if ends != ["claimed", "refused"]:
+            return (
+                "one process got the task, and the other one neither the task nor an error. "
+                "It should get the ValueError, as before"
+            )
+        winner = "alice" if both[0].out.strip() == "claimed" else "bob"
+        with _at(agent, folder):
+            owner = agent.load_tasks()[1]["owner"]
+        if owner != winner:
+            return f"{winner} got the task, and its file says that it is {owner}'s"
+        with _at(agent, folder):
+            agent.save_task({**agent.load_tasks()[1], "status": "pending", "owner": None})
+        turn = terminal.start("", program=_IN_TURN)
+        if turn.wait():
+            return f"claiming one task after the other fails: {turn.last}"
+        if turn.out.split() != ["refused", "refused", "True"]:
+            return (
+                "a task that has an owner, or is blocked, was claimed, or its file lacks the "
+                "process: all that the function did before is still needed"
+            )
     return None
 
 
@@ -124,7 +119,8 @@ def check_find_task(agent: Any) -> Verdict:
             agent.save_task({**agent.load_tasks()[2], "status": "completed"})
             later = agent.find_task(alice)
         except ValueError as error:
-            return f"Bob was faster with task 1, and the refusal ended Alice: {error}. Task 2 was ready"
+            why = f"Bob was faster with task 1, and the refusal ended Alice: {error}"
+            return f"{why}. Task 2 was ready"
         except _Slept:
             return "Bob was faster with task 1, and Alice went back to sleep. Task 2 was ready"
         finally:
@@ -141,33 +137,40 @@ def check_find_task(agent: Any) -> Verdict:
 
 def check_is_at_work(agent: Any) -> Verdict:
     """Ask about owners in living and dead processes, and in this one."""
-    with tempfile.TemporaryDirectory(prefix="learnkit-") as folder:
-        with Terminal(str(agent.__source__), lambda _: lk.say("."), Path(folder)) as terminal:
-            living = terminal.start("", program="import time; time.sleep(60)")
-            dead = terminal.start("", program="pass")
-            dead.wait()
-            for pid, right, who in (
-                (dead.pid, False, "of a task whose process has been killed"),
-                (living.pid, True, "of a task whose process is alive"),
-                (os.getpid(), False, "of a teammate of this process that has shut down"),
-            ):
-                task = {"id": 1, "status": "in_progress", "owner": "charlie", "pid": pid}
-                agent.MATES["charlie"] = SimpleNamespace(status="shutdown")
-                try:
-                    at_work = agent.is_at_work(task)
-                except OSError as error:
-                    return f"asked about the owner {who}, it raised {error!r}"
-                finally:
-                    del agent.MATES["charlie"]
-                if bool(at_work) != right:
-                    return (
-                        f"asked about the owner {who}, it returned {at_work!r}; "
-                        f"it should return {right}"
-                    )
-            with suppress(UsageError):
-                living.wait(0.3)
-                return "a living process was asked, and it is dead now: only signal 0 asks"
+    with _terminal(agent) as (terminal, folder):
+        living = terminal.start("", program="import time; time.sleep(60)")
+        dead = terminal.start("", program="pass")
+        dead.wait()
+        for pid, right, who in (
+            (dead.pid, False, "of a task whose process has ended"),
+            (living.pid, True, "of a task whose process is alive"),
+            (os.getpid(), False, "of a teammate of this process that has shut down"),
+        ):
+            task = {"id": 1, "status": "in_progress", "owner": "charlie", "pid": pid}
+            agent.MATES["charlie"] = SimpleNamespace(status="shutdown")
+            try:
+                at_work = agent.is_at_work(task)
+            except OSError as error:
+                return f"asked about the owner {who}, it raised {error!r}"
+            finally:
+                del agent.MATES["charlie"]
+            if bool(at_work) != right:
+                return (
+                    f"asked about the owner {who}, it returned {at_work!r}; "
+                    f"it should return {right}"
+                )
+        with suppress(UsageError):
+            living.wait(0.3)
+            return "a living process was asked, and it is dead now: only signal 0 asks"
     return None
+
+
+@contextmanager
+def _terminal(agent: Any) -> Iterator[tuple[Terminal, Path]]:
+    with tempfile.TemporaryDirectory(prefix="learnkit-") as name:
+        folder = Path(name)
+        with Terminal(str(agent.__source__), lambda _: lk.say("."), folder) as terminal:
+            yield terminal, folder
 
 
 @contextmanager
