@@ -137,7 +137,7 @@ def check_find_task(agent: Any) -> Verdict:
 
 def check_is_at_work(agent: Any) -> Verdict:
     """Ask about owners in living and dead processes, and in this one."""
-    with _terminal(agent) as (terminal, folder):
+    with _terminal(agent) as (terminal, _):
         living = terminal.start("", program="import time; time.sleep(60)")
         dead = terminal.start("", program="pass")
         dead.wait()
