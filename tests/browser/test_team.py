@@ -59,7 +59,8 @@ def play(run):
     return all_day, pressed
 
 buttons = {"work for a coder": {"add": "coder"}, "pull bob's plug": {"stop": "bob"}}
-lab.stage("crew", play, lk.views.Team, buttons=buttons, script={"lead": lead, **dict.fromkeys(ROLES, worker)})
+script = {"lead": lead, **dict.fromkeys(ROLES, worker)}
+lab.stage("crew", play, lk.views.Team, buttons=buttons, script=script)
 """
 #: Closes the lab before the crew starts; run for the second time, it ends the crew.
 CLOSE = """

@@ -46,9 +46,9 @@ def _lead(messages: list[dict[str, Any]]) -> Reply:
         return reply(*(tasks if prompt in PROMPTS else []), *start)
     if prompt in PROMPTS and "<inbox>" in str(last):
         return use("task_list")
-    board = re.findall(r"\[.\] #\d+: warn.*", str(_results(last)))
-    if board and len(board) == str(board).count("[x]"):
-        return say("All three warnings are sent.")
+    board = re.findall(r"^\[.\] #\d+: warn.*", "\n".join(_results(last)), re.MULTILINE)
+    if board and not re.search(r"\[[ >]\]", str(board)):
+        return say("\n".join(["Nothing is left to do.", *board]))
     return say("They find their work.")
 
 
@@ -63,11 +63,11 @@ def _teammate(messages: list[dict[str, Any]], name: str, dies: Reply | None) -> 
     if not _results(last):
         path = f"outbox/{station}-by-{name}.txt"
         return dies or use("write_file", path=path, content="Storm tonight.\n")
-    if refused := [block["content"] for block in last if block.get("is_error")]:
-        return say(f"Task {id} is not done, because a call has failed. {refused[0]}")
+    if any(block.get("is_error") for block in last):
+        return use("task_update", task_id=id, status="failed")
     if "Wrote" in str(last):
         return use("task_update", task_id=id, status="completed")
-    return say(f"Task {id} is done.")
+    return say(f"I have nothing left to do for task {id}.")
 
 
 def _results(content: Any) -> list[str]:
