@@ -807,25 +807,25 @@ def live(teammate: Agent, work: str | None) -> None:
 def next_work(teammate: Agent) -> str | None:
     """Mail, or else a task that suits; nothing for a minute ends a teammate's life."""
     end = time.monotonic() + IDLE
-    while not teammate.stopped.is_set() and time.monotonic() < end:
+    while not teammate.stopped.is_set():
         if take(teammate.name)[0]:
             return "You have mail."
         give_back()
         if task := find_task(teammate):
             return assignment(teammate, task)
+        if time.monotonic() >= end:
+            break
         time.sleep(POLL)
     return None
 
 
 def is_busy(teammate: Agent) -> bool:
     """Whether it works, or is about to: it has mail or a task, or will claim one."""
-    tasks = load_tasks()
-    own = [
-        task["owner"] == teammate.name and task["status"] == "in_progress"
-        for task in tasks.values()
-    ]
-    work = take(teammate.name)[0] or any(own) or any(suits(task, teammate) for task in ready(tasks))
-    return teammate.status == "working" or (teammate.status == "idle" and bool(work))
+    tasks, name = load_tasks(), teammate.name
+    work = [task for task in ready(tasks) if suits(task, teammate)]
+    work += [t for t in tasks.values() if t["owner"] == name and t["status"] == "in_progress"]
+    idle = teammate.status == "idle" and bool(work or take(name)[0])
+    return teammate.status == "working" or idle
 
 
 @hook("on_stop")
@@ -942,9 +942,6 @@ def plan_is_over(agent: Agent) -> None:
 
 
 # %% s11 autonomy
-IDLE = float(os.getenv("AGENT_IDLE", "60"))  # seconds without work after which a teammate ends
-
-
 def claim(task_id: int, owner: str) -> dict:
     """Take a task. Of several who try, one gets it: to read, decide and write is one step."""
     with locked(".tasks"):
@@ -960,10 +957,22 @@ def claim(task_id: int, owner: str) -> dict:
     return task
 
 
-@tool("teammate")
-def claim_task(agent: Agent, task_id: int) -> str:
-    """Take a task that is ready, so that no other teammate takes it."""
-    return assignment(agent, claim(task_id, agent.name))
+def suits(task: dict, teammate: Agent) -> bool:
+    return not task["tags"] or teammate.role in task["tags"]
+
+
+def find_task(teammate: Agent) -> dict | None:
+    """Claim the first task that is ready and suits, and that nobody else is faster to claim."""
+    for task in ready(load_tasks()):
+        if suits(task, teammate):
+            try:
+                return claim(task["id"], teammate.name)
+            except ValueError:
+                continue
+    return None
+
+
+IDLE = float(os.getenv("AGENT_IDLE", "60"))  # seconds without work after which a teammate ends
 
 
 def assignment(teammate: Agent, task: dict) -> str:
@@ -974,18 +983,21 @@ def assignment(teammate: Agent, task: dict) -> str:
     return f"<auto-claimed>{text}</auto-claimed>\nSet it to completed when it is done."
 
 
-def find_task(teammate: Agent) -> dict | None:
-    for task in ready(load_tasks()):
-        if suits(task, teammate):
-            try:
-                return claim(task["id"], teammate.name)
-            except ValueError:  # another one was faster
-                continue
-    return None
+@tool("teammate")
+def claim_task(agent: Agent, task_id: int) -> str:
+    """Take a task that is ready, so that no other teammate takes it."""
+    return assignment(agent, claim(task_id, agent.name))
 
 
-def suits(task: dict, teammate: Agent) -> bool:
-    return not task["tags"] or teammate.role in task["tags"]
+def is_at_work(task: dict) -> bool:
+    """Whether the owner of a task is still there."""
+    if task["pid"] == os.getpid():
+        return task["owner"] in MATES and MATES[task["owner"]].status != "shutdown"
+    try:
+        os.kill(task["pid"], 0)  # asks, and kills nobody
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def give_back() -> None:
@@ -994,16 +1006,6 @@ def give_back() -> None:
         for task in load_tasks().values():
             if task["status"] == "in_progress" and task["owner"] and not is_at_work(task):
                 save_task({**task, "status": "pending", "owner": None})
-
-
-def is_at_work(task: dict) -> bool:
-    if task["pid"] == os.getpid():
-        return task["owner"] in MATES and MATES[task["owner"]].status != "shutdown"
-    try:
-        os.kill(task["pid"], 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 # %% s12 worktrees

@@ -9,17 +9,37 @@ import lab
 from playwright.sync_api import Page, expect
 
 CREW = """
+import re
 import learnkit as lk
 from learnkit import lesson
 from learnkit.mechanisms.autonomy.lead import additions
-from learnkit.course.lessons.s11 import crew
 
 lab = lesson("s11")
+ROLES = {"alice": "coder", "bob": "coder", "carol": "tester", "dave": "tester"}
+
+@lk.tool
+def look_at(agent, what: str, seconds: float) -> str:
+    "Look at something, which takes some seconds."
+    agent.clock.sleep(seconds, agent.stop)
+    return "nothing unusual"
+
+def lead(request):
+    if len(request["messages"]) > 1:
+        return lk.say("They find their work.", latency=1.0)
+    start = [lk.use("spawn_teammate", name=n, role=r, prompt="Go.") for n, r in ROLES.items()]
+    return lk.reply(*start, latency=1.0)
+
+def worker(request):
+    claimed = re.findall(r"Task #([0-9]+)", str(request["messages"][-1]["content"]))
+    if not claimed:
+        return lk.say("I have nothing left to do.", latency=1.0)
+    done = lk.use("task_update", task_id=int(claimed[-1]), status="completed")
+    return lk.reply(lk.use("look_at", what="it", seconds=5.0), done, latency=1.0)
 
 def play(run):
     board = lk.TaskBoard(run.workspace / ".tasks")
     board.create("look at oslo", tags=["tester"])
-    tools = lambda name, role: [lk.Tasks(board), lk.Toolbox(crew.look_at)]
+    tools = lambda name, role: [lk.Tasks(board), lk.Toolbox(look_at)]
     team = lk.Team(run.workspace / ".team", tools, wait=False)
     autonomy = lk.Autonomy(team, board, idle=3600)  # the test may take longer than a minute
     lead = run.agent([team, autonomy])
@@ -39,14 +59,15 @@ def play(run):
     return all_day, pressed
 
 buttons = {"work for a coder": {"add": "coder"}, "pull bob's plug": {"stop": "bob"}}
-lab.stage("crew", play, lk.views.Team, buttons=buttons, script=crew.lanes())
+script = {"lead": lead, **dict.fromkeys(ROLES, worker)}
+lab.stage("crew", play, lk.views.Team, buttons=buttons, script=script)
 """
 #: Closes the lab before the crew starts; run for the second time, it ends the crew.
 CLOSE = """
 import threading
 lab.reset() if "again" in globals() else lab.close()
 again = True
-print([one.name for one in threading.enumerate() if one.name in crew.ROLES])
+print([one.name for one in threading.enumerate() if one.name in ROLES])
 """
 
 

@@ -89,17 +89,23 @@ def _become(job: dict[str, Any]) -> None:
 def _hold(agent: Any, name: str, meeting: Path, many: int) -> None:
     """Let a function of ``agent.py`` wait at its first call until the others call it, too.
 
-    One that holds a lock must not wait for ever.
+    Then they act one after the other. One that holds a lock must not wait for ever.
     """
-    act = getattr(agent, name)
+    act, me = getattr(agent, name), str(os.getpid())
 
     def held(*args: Any, **named: Any) -> Any:
         setattr(agent, name, act)
-        (meeting / str(os.getpid())).touch()
+        (meeting / me).touch()
         end = time.monotonic() + 0.5
-        while len(list(meeting.iterdir())) < many and time.monotonic() < end:
+        while len(here := sorted(meeting.glob("[0-9]*"))) < many and time.monotonic() < end:
             time.sleep(0.002)
-        return act(*args, **named)
+        before = [meeting / f"after {other.name}" for other in here if other.name < me]
+        while not all(map(Path.exists, before)) and time.monotonic() < end:
+            time.sleep(0.002)
+        try:
+            return act(*args, **named)
+        finally:
+            (meeting / f"after {me}").touch()
 
     setattr(agent, name, held)
 

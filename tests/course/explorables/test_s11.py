@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from cells import code
 
 import learnkit as lk
+from learnkit.course.agent_file.cells import AgentCells
 from learnkit.course.lessons.s11 import explorable as lesson
 from learnkit.course.lessons.s11.explorable import (
     ARRIVALS,
@@ -89,45 +89,27 @@ def test_a_real_team_does_what_the_picture_shows(
         assert statuses[name] == sorted(expected)
 
 
-def of_the_lesson(*names: str) -> dict[str, Any]:
-    """Functions as the notebook's cells define them."""
-    trees = [ast.parse(source) for source in code("s11")]
-    made = [
-        node
-        for tree in trees
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef) and node.name in names
-    ]
-    assert sorted(node.name for node in made) == sorted(names)
-    imports = [n for tree in trees for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
-    found: dict[str, Any] = {}
-    exec(compile(ast.Module([*imports, *made], []), "the lesson", "exec"), found)
-    return found
-
-
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("arrival", [0.5, 12.5, 18.5, 28.5, 29.5, 38.5, ARRIVALS[-1]])
 def test_the_lesson_s_own_loop_does_what_the_picture_shows(
     tmp_path: Path, arrival: float, limit: float
 ) -> None:
     """It looks a last time at its limit, as the package does."""
-    run, live = day(arrival, limit), of_the_lesson("suits", "find", "live")["live"]
-    clock, board, log = lk.VirtualClock(), lk.TaskBoard(tmp_path / ".tasks"), lk.EventLog()
-    client, ended = lk.scripted({name: teammate(name) for name in BUSY}, clock=clock), {}
+    run = day(arrival, limit)
+    name = run.taker or min(BUSY)
+    cells, now = AgentCells("s12", None), BUSY[name]
+    agent: Any = cells.module
+    vars(agent).update(ROOT=tmp_path, POLL=POLL, IDLE=limit, find_task=lambda _: now >= arrival)
+    agent.assignment = lambda *_: now
 
-    def life(name: str) -> None:
-        agent = lk.Agent(client, [lk.Tasks(board)], name=name, events=log)
-        live(agent, board, "coder", "Begin.", POLL, limit)
-        ended[name] = clock.time()
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
 
-    with clock:
-        workers = [clock.spawn(name, life, name) for name in BUSY]
-        clock.sleep(arrival)
-        board.create("the task")
-        for worker in workers:
-            worker.join()
-    assert board.get(1).owner == run.taker
-    assert ended == {name: one.shutdown for name, one in run.lives.items()}
+    agent.time = SimpleNamespace(monotonic=lambda: now, sleep=sleep)
+    claimed = agent.next_work(agent.Agent(name, groups=("read", "write", "teammate")))
+    assert claimed == (run.claimed if run.taker else None)
+    assert run.taker or now == run.lives[name].shutdown
 
 
 @pytest.mark.parametrize("limit", LIMITS)

@@ -27,7 +27,6 @@ from learnkit.clients.recordings.replay import Miss
 from learnkit.course import files as course_files
 from learnkit.course.agent_file.cells import AgentCells
 from learnkit.course.content.sources import MAGIC, agent_cells
-from learnkit.course.lessons.s11.shown import claim_of
 
 LESSONS = [path.stem for path in sorted(course_files.recordings().glob("s[0-9][0-9].yaml"))]
 RECORDINGS = {name: Recording.load(course_files.recordings() / f"{name}.yaml") for name in LESSONS}
@@ -313,22 +312,3 @@ def test_whatever_is_typed_is_done_or_refused(
 
 def fill_keys(leaves: dict[str, str | None], values: dict[str, str]) -> dict[str, str | None]:
     return {fill(name, values): fill(text, values) for name, text in leaves.items()}
-
-
-def test_the_claims_of_the_recorded_run_begin_with_the_first_attempt() -> None:
-    def calls(*tools: str) -> dict[str, object]:
-        made = [{"type": "tool_use", "id": name, "name": name, "input": {}} for name in tools]
-        return {"role": "assistant", "content": made}
-
-    def results(text: str) -> dict[str, object]:
-        return {"role": "user", "content": [{"type": "text", "text": text}]}
-
-    frame = results("<auto-claimed>Task #2: check cairo</auto-claimed>")
-    messages = [
-        *(results("Begin."), calls("task_list"), results("#1, #2")),
-        *(calls("claim_task"), results("taken"), calls("claim_task"), frame),
-        *(calls("bash"), results("rows"), calls("task_update", "idle"), frame),
-    ]
-    assert claim_of(messages, 1) == (3, messages[3:7])
-    assert claim_of(messages, 2) == (9, messages[9:11])
-    assert claim_of(messages, 3) == (0, [])

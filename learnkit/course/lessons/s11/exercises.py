@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from learnkit.course.content import Verdict
@@ -12,84 +11,6 @@ from learnkit.course.lessons.verdicts import short
 
 def _task(id: int, status: str = "pending", **more: Any) -> dict[str, Any]:
     return {"id": id, "status": status, "owner": "", "blockedBy": [], "tags": [], **more}
-
-
-def check_mine(mine: Any) -> Verdict:
-    """Check which tasks a teammate with a role could claim now."""
-    for tasks, wanted, given, why in (
-        ([], [], "an empty board", "there is nothing to claim"),
-        (
-            [_task(2), _task(1)],
-            [1, 2],
-            "tasks 2 and 1, both pending, without tags",
-            "a task without tags suits every role, and the ids must be in ascending order",
-        ),
-        (
-            [_task(1, owner="bob", status="in_progress"), _task(2)],
-            [2],
-            "task 1 in progress and owned by bob, and task 2 pending",
-            "a task that has an owner can't be claimed",
-        ),
-        (
-            [_task(1, owner="bob"), _task(2)],
-            [2],
-            "task 1 pending but assigned to bob, and task 2 pending",
-            "a task that has an owner can't be claimed",
-        ),
-        (
-            [_task(1, "completed"), _task(2, blockedBy=[1])],
-            [2],
-            "task 1 completed, and task 2 blocked by 1",
-            "a completed task no longer blocks others",
-        ),
-        (
-            [_task(1, "failed"), _task(2, blockedBy=[1])],
-            [],
-            "task 1 failed, and task 2 blocked by 1",
-            "a failed task isn't completed, so it still blocks task 2",
-        ),
-        (
-            [_task(1, tags=["tester"]), _task(2, tags=["coder", "tester"])],
-            [2],
-            "task 1 tagged tester, and task 2 tagged coder and tester",
-            "one matching tag is enough, and a task tagged only for others is not for a coder",
-        ),
-        (
-            [_task(1, tags=["coders"])],
-            [],
-            "task 1 tagged coders",
-            "a tag must be equal to the role, not just contain it",
-        ),
-        (
-            [_task(1, "completed"), _task(2, "in_progress")],
-            [],
-            "one completed task and one in progress",
-            "only pending tasks can be claimed",
-        ),
-    ):
-        found = mine(tasks, "coder")
-        if not isinstance(found, Iterable) or isinstance(found, str) or list(found) != wanted:
-            return (
-                f"With {given}, your function returned {short(found)} for a coder. "
-                f"It should return {wanted}, because {why}."
-            )
-    return None
-
-
-MINE_LOOP = """
-def mine(tasks, role):
-    status = {task["id"]: task["status"] for task in tasks}
-    found = []
-    for task in tasks:
-        waits = [b for b in task["blockedBy"] if status.get(b) != "completed"]
-        if task["status"] != "pending" or task["owner"] or waits:
-            continue
-        if task["tags"] and role not in task["tags"]:
-            continue
-        found.append(task["id"])
-    found.sort()
-    return found
-""".strip()
 
 
 def check_first(first: Any) -> Verdict:
@@ -234,7 +155,6 @@ class Leases:
 
 
 EXERCISES = {
-    "mine": Check(check_mine, [MINE_LOOP]),
     "first": Check(check_first, [FIRST_QUEUE]),
     "Leases": Check(check_leases, [LEASES_UNTIL]),
 }

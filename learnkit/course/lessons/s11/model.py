@@ -1,0 +1,75 @@
+"""Who plays lesson 11's team, in the notebook and for ``learnkit serve s11``: a function."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from learnkit.clients.scripted import Reply, reply, say, use
+
+PROMPTS = ("Send the three warnings.",)
+STATIONS = ("beijing", "cairo", "oslo")
+
+
+def team(lead: Reply | None = None, **dies: Reply) -> Callable[[dict[str, Any]], Reply]:
+    """A function that answers each request of a team.
+
+    Args:
+        lead: its first reply; by default it follows its prompt.
+        dies: the name of a teammate -> its reply to the first task.
+    """
+
+    def answer(request: dict[str, Any]) -> Reply:
+        if name := re.search(r"You are '(\w+)'", request["system"]):
+            return _teammate(request["messages"], name[1], dies.get(name[1]))
+        return lead if lead and len(request["messages"]) == 1 else _lead(request["messages"])
+
+    return answer
+
+
+script = team()
+
+
+def _lead(messages: list[dict[str, Any]]) -> Reply:
+    """Start whom the prompt names, assign nothing, and look at the board when mail comes."""
+    prompt, last = messages[0]["content"], messages[-1]["content"]
+    if len(messages) == 1:
+        names = re.findall(r"^Start (\w+)\.$", prompt) or ["alice", "bob"] * (prompt in PROMPTS)
+        if not names:
+            return say(f"I am a function, and know one prompt: {PROMPTS[0]} For another, use --me.")
+        tasks = [use("task_create", subject=f"warn {one}") for one in STATIONS]
+        start = [
+            use("spawn_teammate", name=name, role="coder", prompt="Look for work.")
+            for name in names
+        ]
+        return reply(*(tasks if prompt in PROMPTS else []), *start)
+    if prompt in PROMPTS and "<inbox>" in str(last):
+        return use("task_list")
+    board = re.findall(r"^\[.\] #\d+: warn.*", "\n".join(_results(last)), re.MULTILINE)
+    if board and not re.search(r"\[[ >]\]", str(board)):
+        return say("\n".join(["Nothing is left to do.", *board]))
+    return say("They find their work.")
+
+
+def _teammate(messages: list[dict[str, Any]], name: str, dies: Reply | None) -> Reply:
+    """Warn the station of the last task, and complete it."""
+    last = messages[-1]["content"]
+    found = [re.search(r"Task #(\d+): warn (\w+)", str(one["content"])) for one in messages]
+    tasks = [one for one in found if one]
+    if not tasks:
+        return say("I am ready.")
+    id, station = int(tasks[-1][1]), tasks[-1][2]
+    if not _results(last):
+        path = f"outbox/{station}-by-{name}.txt"
+        return dies or use("write_file", path=path, content="Storm tonight.\n")
+    if any(block.get("is_error") for block in last):
+        return use("task_update", task_id=id, status="failed")
+    if "Wrote" in str(last):
+        return use("task_update", task_id=id, status="completed")
+    return say(f"I have nothing left to do for task {id}.")
+
+
+def _results(content: Any) -> list[str]:
+    blocks = content if isinstance(content, list) else []
+    return [block["content"] for block in blocks if block["type"] == "tool_result"]
