@@ -86,15 +86,16 @@ class _Rungs:
         if "swordfish" not in (out := self.run("bob", "What is in secret.txt?")):
             raise _Fell(f"bob should print what the model said last; he printed {out[:80]!r}")
         self.rung = 1
-        for sender, reader in (("alice", "bob"), ("bob", "alice")):
-            self.run(sender, f"Tell {reader} the limit.")
-            for times in (1, 0):
-                self.run(reader, "What is new?")
-                if (found := self.first.count(_TOLD)) != times:
-                    when = "its first start after that" if times else "the start after the next"
-                    raise _Fell(
-                        f"{sender} wrote to {reader}; {when} showed the message {found} times"
-                    )
+        self.run("alice", "Tell bob the limit.")
+        for reader, prompt, times in (
+            ("bob", "Tell alice the limit.", 1),
+            ("bob", "What is new?", 0),
+            ("alice", "What is new?", 1),
+        ):
+            self.run(reader, prompt)
+            if (found := self.first.count(_TOLD)) != times:
+                which = "once" if times else "no more, since it was read before"
+                raise _Fell(f"{reader} should read the message {which}; it was sent {found} times")
         self.rung = 2
         self.run("alice", _ADD)
         self.holds = "bob"
@@ -128,7 +129,19 @@ class _Fell(Exception):
     """What happened on the way to the next rung."""
 
 
-def check_mine(mine: Any) -> Verdict:
+class _Climb:
+    """The check; ``seconds`` is what it may take, since it starts nine processes."""
+
+    seconds = 180.0
+
+    def __call__(self, mine: Any) -> Verdict:
+        return _climb(mine)
+
+
+check_mine = _Climb()
+
+
+def _climb(mine: Any) -> Verdict:
     """Run a learner's program up the four rungs, and say where it fell."""
     found = str(mine())
     program = found if "\n" in found else ""
@@ -145,5 +158,6 @@ def check_mine(mine: Any) -> Verdict:
             try:
                 rungs.climb()
             except _Fell as error:
-                return f"rung {rungs.rung} of 4 is reached. {error}"
+                said = str(error)
+                return f"rung {rungs.rung} of 4 is reached. {said[:1].upper()}{said[1:]}"
     return None

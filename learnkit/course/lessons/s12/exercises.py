@@ -51,12 +51,14 @@ def _bash(folder: Path, command: str) -> None:
 
 
 CAN_GO_CLEAN = """
-import os
+import subprocess
 
 
 def can_go(folder):
-    ignored = os.popen(f"git -C '{folder}' clean -ndX").read()
-    return not ignored and os.system(f"test -z \\"$(git -C '{folder}' status -s)\\"") == 0
+    for command in ("git status --short", "git clean -ndX"):
+        if subprocess.check_output(command, shell=True, cwd=folder):
+            return False
+    return True
 """.strip()
 
 #: By another way: each message a file, and a lock that lasts as long as its owner's life.

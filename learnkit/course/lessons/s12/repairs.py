@@ -49,8 +49,8 @@ def works_in_its_folder(agent: Any) -> Verdict:
         agent.write_file(mate, "next.txt", "next")
         if not (root / "next.txt").exists():
             return (
-                "alice's next task had no worktree, and what she wrote went into that of the task "
-                "before"
+                "the next task had no worktree, and what alice wrote for it went into that of the "
+                "task before"
             )
     return None
 
@@ -133,8 +133,8 @@ def _interrupts(number: int) -> None:
         raise KeyboardInterrupt
 
 
-def _fails(number: int) -> lk.Reply | None:
-    return lk.fail(400, "invalid_request_error", "no") if number == 1 else None
+def _fails(number: int) -> Any:
+    return lk.fail(400) if number == 1 else None
 
 
 def _typed(agent: Any, argv: list[str], text: str, happens: Callable[[int], Any]) -> str:
