@@ -95,7 +95,10 @@ class _Rungs:
             self.run(reader, prompt)
             if (found := self.first.count(_TOLD)) != times:
                 which = "once" if times else "no more, since it was read before"
-                raise _Fell(f"{reader} should read the message {which}; it was sent {found} times")
+                raise _Fell(
+                    f"{reader} should read the message {which}; "
+                    f"the first request held it {found} time(s)"
+                )
         self.rung = 2
         self.run("alice", _ADD)
         self.holds = "bob"
