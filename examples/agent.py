@@ -1009,11 +1009,12 @@ def give_back() -> None:
 
 
 # %% s12 worktrees
-TESTS = os.getenv("AGENT_TESTS", "")  # a command, to be run after each merge
+AUTHOR = ("-c", "user.name=agent.py", "-c", "user.email=agent@localhost")
 
 
 def git(*words: str, folder: Path | None = None) -> str:
-    done = subprocess.run(["git", *words], cwd=folder or ROOT, capture_output=True, text=True)
+    command = ["git", *AUTHOR, *words]
+    done = subprocess.run(command, cwd=folder or ROOT, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"git {words[0]} failed: {done.stdout}{done.stderr}")
     return done.stdout
@@ -1036,37 +1037,26 @@ def worktree_create(agent: Agent, name: str, task_id: int) -> str:
     return f"Task #{task_id} will be done in .worktrees/{name}."
 
 
-@tool("lead")
-def worktree_merge(agent: Agent, name: str) -> str:
-    """Commit what is in a worktree, merge its branch, and run the tests. A conflict, or a test
-    that fails, undoes the merge."""
-    with locked(".worktrees"):
-        folder = worktree(name)
-        git("add", "-A", folder=folder)
-        if git("status", "--porcelain", folder=folder):
-            git("commit", "-q", "-m", f"Work of {name}", folder=folder)
-        before = git("rev-parse", "HEAD").strip()
-        try:
-            git("merge", "-q", "--no-ff", "-m", f"Merge {name}", f"wt/{name}")
-        except RuntimeError:
-            with suppress(RuntimeError):  # there is nothing to abort if it has not begun
-                git("merge", "--abort")
-            raise
-        try:
-            output = run_tests()
-        except BaseException:  # Ctrl-C, too
-            git("reset", "-q", "--merge", before)
-            raise
-    return f"wt/{name} is merged. {output}"
+TESTS = os.getenv("AGENT_TESTS", "")  # a command
 
 
-def run_tests() -> str:
-    """Two changes can fit for git, and not fit each other."""
-    tests = start(TESTS, ROOT)
+def tested(folder: Path) -> str:
+    """Run the tests in a folder."""
+    tests = start(TESTS, folder)
     output = output_of(tests, seconds=300)
     if tests.returncode:
-        raise RuntimeError(f"merged, tested, and undone:\n{output}")
+        raise RuntimeError(f"the tests fail: {output}")
     return output
+
+
+def merge(branch: str, folder: Path) -> None:
+    """Merge a branch into what is checked out in a folder, or leave the folder as it was."""
+    try:
+        git("merge", "-q", "--no-edit", branch, folder=folder)
+    except RuntimeError:
+        with suppress(RuntimeError):  # there is nothing to abort if it has not begun
+            git("merge", "--abort", folder=folder)
+        raise
 
 
 @tool("lead")
@@ -1077,8 +1067,23 @@ def worktree_remove(agent: Agent, name: str, force: bool = False) -> str:
     return f"Removed; what was committed is on wt/{name}."
 
 
+@tool("lead")
+def worktree_merge(agent: Agent, name: str) -> str:
+    """Commit what is in a worktree, and merge its branch wt/name. If it conflicts, or its tests
+    fail, you read why, and nothing is merged."""
+    with locked(".worktrees"):
+        folder = worktree(name)
+        git("add", "-A", folder=folder)
+        if git("status", "--porcelain", folder=folder):
+            git("commit", "-q", "-m", f"Work of {name}", folder=folder)
+        merge(git("branch", "--show-current").strip(), folder)
+        output = tested(folder)
+        merge(f"wt/{name}", ROOT)
+    return f"wt/{name} is merged. {output}"
+
+
 def prompts() -> Iterator[str]:
-    """The prompt of the command line, or one line after the other."""
+    """The prompt of the command line, or one line after the other, until Ctrl-D."""
     if sys.argv[1:]:
         yield " ".join(sys.argv[1:])
         return

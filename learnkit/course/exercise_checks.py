@@ -57,7 +57,7 @@ def judge(
 ) -> str | None:
     """Run a check on the learner's object."""
     code = getattr(check, "__code__", None)  # the check may be in the learner's file, as in a test
-    limit = _Limit(lines, work, seconds, own, code)
+    limit = _Limit(lines, work, getattr(check, "seconds", seconds), own, code)
     verdict, where = None, ""
     try:
         with limit:

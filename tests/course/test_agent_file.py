@@ -552,7 +552,7 @@ def test_s12_a_task_is_done_in_its_worktree_and_merged_if_the_tests_pass(tmp_pat
         assert not (project.folder / ".worktrees/one").exists()
         text = str(project.requests[-1]["messages"])
         assert "'../two' is no name for a worktree" in text
-        assert ("merged, tested, and undone" in text) != merged
+        assert ("the tests fail" in text) != merged
 
 
 @pytest.mark.slow
@@ -565,12 +565,13 @@ agent.worktree_create(None, "one", 1)
 (agent.worktree("one") / "notes.txt").write_text("theirs")
 (agent.ROOT / "notes.txt").write_text("ours")
 agent.git("commit", "-qam", "ours")
-try:
-    agent.worktree_merge(None, "one")
-except RuntimeError as error:
-    print(error)
+for _ in range(2):
+    try:
+        agent.worktree_merge(None, "one")
+    except RuntimeError as error:
+        print(error)
 """
     with project.terminal as terminal:
-        assert "CONFLICT" in terminal.run("", program=program)
+        assert terminal.run("", program=program).count("CONFLICT") == 2
     assert (project.folder / "notes.txt").read_text() == "ours"
     assert git(project.folder, "status", "--porcelain") == ""

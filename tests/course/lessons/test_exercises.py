@@ -37,7 +37,7 @@ WRONG: Wrong = {
 
 #: These run commands, git, jobs or a dozen agents for each answer.
 LONG = {"s01 replies", "s07 GoOn", "s08 AtMost", "s08 Still", "s09 Enough"}
-LONG |= {"s12 merge_all"}
+LONG |= {"s12 mine"}
 NAMES = [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in EXERCISES]
 
 

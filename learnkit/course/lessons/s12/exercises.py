@@ -2,170 +2,141 @@
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import learnkit as lk
 from learnkit.course.content import Verdict
 from learnkit.course.content.sources import Check
+from learnkit.course.lessons.s12.blank_page import check_mine
 from learnkit.course.lessons.verdicts import short
-from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
+
+#: What somebody does in a folder -> whether it may go, and why.
+_FOLDERS = (
+    ("nothing was changed", "true", True),
+    ("a file was changed", "echo 1 > a.txt", False),
+    ("a new file isn't committed", "echo 1 > 'b c.txt'", False),
+    ("a change is staged, and not committed", "echo 1 > a.txt; git add a.txt", False),
+    ("a file was deleted", "rm a.txt", False),
+    ("git ignores a file that is nowhere else, .env", "echo KEY=1 > .env", False),
+    (
+        "all is committed on its branch",
+        "echo 1 > a.txt; git -c user.name=a -c user.email=a commit -qam a",
+        True,
+    ),
+)
 
 
-def check_good(good: Any) -> Verdict:
-    """Check which texts can be the name of a worktree."""
-    fine = "it has 1 to 40 letters, digits, dots, underscores or hyphens, and nothing git refuses"
-    for name, wanted, why in (
-        *((one, True, fine) for one in ("a", "parser", "A.b_c-9", "x" * 40, "7", "_x", "lock")),
-        ("", False, "a folder needs a name"),
-        ("x" * 41, False, "it has 41 characters, and 40 are allowed"),
-        (".", False, "it means the folder itself"),
-        ("..", False, "it means the folder above"),
-        ("-x", False, "a command would take it for an option"),
-        ("a b", False, "a blank isn't allowed"),
-        ("a/b", False, "a slash would make a folder in a folder"),
-        ("../x", False, "it leads out of the folder of worktrees"),
-        ("x.lock", False, "git refuses branches that end in .lock"),
-        (".x", False, "git refuses a branch part that begins with a dot"),
-        ("a..b", False, "git refuses two dots in a branch name"),
-        ("x.", False, "git refuses branches that end with a dot"),
-        ("a;b", False, "a shell would read a second command after the semicolon"),
-        ("a\n", False, "a line break isn't allowed, not even at the end"),
-        ("ä", False, "only the letters a to z and A to Z are allowed"),
-    ):
-        found = good(name)
-        if bool(found) != wanted:
-            return (
-                f"good({name!r}) returned {short(found)}. It should return {wanted}, because {why}."
-            )
-    return None
-
-
-GOOD_LETTERS = """
-import string
-
-LETTERS = set(string.ascii_letters + string.digits + "._-")
-
-
-def good(name):
-    fits = 1 <= len(name) <= 40 and set(name) <= LETTERS
-    first = name[:1] not in (".", "-")
-    return fits and first and ".." not in name and not name.endswith((".", ".lock"))
-""".strip()
-
-
-def _repository(folder: Path) -> WorktreeRegistry:
-    """A repository with three worktrees: one with a commit, one with none, one with a conflict."""
-    shell = lk.LocalShell()
-
-    def commit(where: Path, text: str) -> None:
-        (where / "a.txt").write_text(text)
-        shell.run("git add -A && git commit -q -m change", where)
-
-    shell.run("git init -q", folder)
-    commit(folder, "one\n")
-    trees = WorktreeRegistry(folder)
-    for name in ("first", "empty", "second"):
-        trees.create(name)
-    commit(trees.path("first"), "two\n")
-    commit(trees.path("second"), "three\n")
-    return trees
-
-
-def check_merge_all(merge_all: Any) -> Verdict:
-    """Check that what can be merged is merged, and that the conflicts are named."""
+def check_can_go(can_go: Any) -> Verdict:
+    """Check which worktrees can go, by real git."""
     with tempfile.TemporaryDirectory() as name:
-        trees = _repository(Path(name))
-        found = merge_all(trees)
-        text = (Path(name) / "a.txt").read_text()
-        if not isinstance(found, (tuple, list)) or len(found) != 2:
-            return (
-                f"Your function returned {short(found)}. It should return two lists: the names "
-                "that were merged, and those that conflict."
-            )
-        if text == "one\n":
-            return (
-                "Your function merged nothing: a.txt in the main folder is unchanged. It should "
-                "call trees.merge for each worktree."
-            )
-        if "<<<" in text:
-            return (
-                "Your function left conflict marks in a.txt of the main folder. Use trees.merge, "
-                "which undoes a merge that conflicts."
-            )
-        merged, conflicts = (list(one) for one in found)
-        if (merged, conflicts) != (["first"], ["second"]):
-            return (
-                f"Your function returned {merged} and {conflicts}. It should return ['first'] and "
-                "['second'], because first has a commit and is merged, second then conflicts with "
-                "it, and empty has no commit, so it is in neither list."
-            )
-        states = {tree.name: tree.status for tree in trees.all()}
-        if set(states.values()) != {"active"}:
-            return (
-                f"The worktrees are now {states}. They should all still be active, because "
-                "merging doesn't remove a worktree."
-            )
+        main = Path(name, "main")
+        main.mkdir()
+        _bash(main, "git init -q; echo .env > .gitignore; echo 0 > a.txt; git add -A")
+        _bash(main, "git -c user.name=a -c user.email=a commit -qm first")
+        for number, (what, command, wanted) in enumerate(_FOLDERS):
+            folder = Path(name, f"w{number}")
+            _bash(main, f"git worktree add -q -b b{number} {folder}")
+            _bash(folder, command)
+            found = can_go(folder)
+            if bool(found) != wanted:
+                loss = "something would be lost" if not wanted else "nothing would be lost"
+                return f"{what}: {loss}, and your function returned {short(found)}"
     return None
 
 
-MERGE_CAREFUL = """
-import learnkit as lk
+def _bash(folder: Path, command: str) -> None:
+    subprocess.run(["bash", "-c", command], cwd=folder, check=True, capture_output=True)
 
 
-def merge_all(trees):
-    done = {}
-    for tree in trees.all():
-        if trees.git.commit_of(tree.branch) == tree.base:
-            continue
+CAN_GO_CLEAN = """
+import subprocess
+
+
+def can_go(folder):
+    for command in ("git status --short", "git clean -ndX"):
+        if subprocess.check_output(command, shell=True, cwd=folder):
+            return False
+    return True
+""".strip()
+
+#: By another way: each message a file, and a lock that lasts as long as its owner's life.
+MINE_FLOCK = '''
+def mine():
+    return """
+import fcntl, json, os, subprocess, sys
+from pathlib import Path
+import anthropic
+
+name, prompt = sys.argv[1:3]
+held = []
+
+
+def bash(command):
+    return subprocess.run(command, shell=True, capture_output=True, text=True).stdout or "-"
+
+
+def send(to, text):
+    Path("mail", to).mkdir(parents=True, exist_ok=True)
+    Path("mail", to, str(len(list(Path("mail", to).iterdir())))).write_text(text)
+    return "sent"
+
+
+def add(task):
+    Path("tasks").mkdir(exist_ok=True)
+    Path("tasks", f"{len(list(Path('tasks').glob('*.open')))}.open").write_text(task)
+    return "added"
+
+
+def claim():
+    for path in sorted(Path("tasks").glob("*.open")):
+        file = path.open()
         try:
-            done[tree.name] = bool(trees.merge(tree.name))
-        except lk.ToolError:
-            done[tree.name] = None
-    merged = [name for name, files in done.items() if files]
-    return merged, [name for name, files in done.items() if files is None]
-""".strip()
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            continue
+        if path.exists():
+            held[:] = [path, file]
+            return path.read_text()
+    return "nothing"
 
 
-def check_cheap(cheap: Any) -> Verdict:
-    """Check that the most expensive parts are left out, until the tools fit the budget."""
-    costs = {"bash": 100, "todo": 80, "task_create": 120, "task_list": 40, "idle": 30}
-    parts = {"todo": ["todo"], "tasks": ["task_create", "task_list"], "autonomy": ["idle"]}
-    for budget, wanted, why in (
-        (370, [], "all tools together cost exactly 370"),
-        (369, ["tasks"], "one token must be saved, and tasks is the most expensive part"),
-        (210, ["tasks"], "bash, todo and autonomy together cost exactly 210"),
-        (200, ["tasks", "todo"], "210 without tasks is still too much, and todo comes next"),
-        (130, ["tasks", "todo"], "bash and autonomy together cost exactly 130"),
-        (100, ["tasks", "todo", "autonomy"], "only bash is left, which costs exactly 100"),
-        (10, ["tasks", "todo", "autonomy"], "bash belongs to no part, so it stays"),
-    ):
-        found = cheap(dict(costs), {name: list(tools) for name, tools in parts.items()}, budget)
-        if not isinstance(found, Iterable) or isinstance(found, str) or list(found) != wanted:
-            return (
-                f"With a budget of {budget}, your function returned {short(found)}. "
-                f"It should return {wanted}, because {why}."
-            )
-    return None
+def done():
+    held[0].rename(held[0].with_suffix(".done"))
+    return "ok"
 
 
-CHEAP_LOOP = """
-def cheap(costs, parts, budget):
-    left, out = dict(costs), []
-    while sum(left.values()) > budget and len(out) < len(parts):
-        rest = [part for part in parts if part not in out]
-        dearest = max(rest, key=lambda part: sum(costs[tool] for tool in parts[part]))
-        out.append(dearest)
-        for tool in parts[dearest]:
-            del left[tool]
-    return out
-""".strip()
+tools = {"bash": bash, "send": send, "add": add, "claim": claim, "done": done}
+words = {"bash": ["command"], "send": ["to", "text"], "add": ["task"], "claim": [], "done": []}
+specs = [
+    {"name": n, "input_schema": {"type": "object", "properties": {w: {} for w in words[n]}}}
+    for n in tools
+]
+text = prompt
+for path in sorted(Path("mail", name).glob("*")) if Path("mail", name).exists() else []:
+    text += path.read_text()
+    path.unlink()
+messages = [{"role": "user", "content": text}]
+while True:
+    reply = anthropic.Anthropic().messages.create(
+        model=os.environ["ANTHROPIC_MODEL"], max_tokens=1000, tools=specs, messages=messages
+    )
+    messages += [{"role": "assistant", "content": [b.to_dict() for b in reply.content]}]
+    calls = [b for b in reply.content if b.type == "tool_use"]
+    if not calls:
+        print(reply.content[0].text)
+        break
+    results = [
+        {"type": "tool_result", "tool_use_id": c.id, "content": tools[c.name](**c.input)}
+        for c in calls
+    ]
+    messages += [{"role": "user", "content": results}]
+"""
+'''.strip()
 
 
 EXERCISES = {
-    "good": Check(check_good, [GOOD_LETTERS]),
-    "merge_all": Check(check_merge_all, [MERGE_CAREFUL]),
-    "cheap": Check(check_cheap, [CHEAP_LOOP]),
+    "can_go": Check(check_can_go, [CAN_GO_CLEAN]),
+    "mine": Check(check_mine, [MINE_FLOCK]),
 }

@@ -1,0 +1,89 @@
+"""Who answers ``learnkit serve s12``: a function of each request, on a real clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from learnkit.clients.scripted import Reply, reply, say, use
+
+TEAM = "Rename too_hot to above_limit, and test the limit, side by side."
+MAIL = "If it is above 30 °C in Beijing, mail me."
+PROMPTS = (TEAM, MAIL)
+_JOBS = {"alice": "Rename too_hot to above_limit.", "bob": "Write a test of the limit."}
+_FILES = ("heatwatch/alerts.py", "heatwatch/__main__.py")
+_BEGIN = (
+    reply(*[use("task_create", subject=job, tags=[name]) for name, job in _JOBS.items()]),
+    reply(*[use("worktree_create", name=name, task_id=n) for n, name in enumerate(_JOBS, 1)]),
+    reply(*[use("spawn_teammate", name=n, role=n, prompt="Find your task.") for n in _JOBS]),
+)
+_TEST = "from heatwatch import alerts, parse\n\nassert alerts.too_hot(parse.latest('beijing'))\n"
+_WORDS = {"old_text": "too_hot", "new_text": "above_limit"}
+_EDITED = "Edited tests/test_limit.py"
+
+
+def script(request: dict[str, Any]) -> Reply:
+    """Answer the lead or a teammate, by what it has called and read so far."""
+    messages, system = request["messages"], str(request["system"])
+    blocks = [b for m in messages for b in m["content"] if isinstance(b, dict)]
+    calls = [b["name"] for b in blocks if "name" in b]
+    refused = [b["content"] for b in blocks if "does not allow" in str(b.get("content"))]
+    if refused:
+        return say(f"I stop here, because a call was refused: {refused[-1]}")
+    for name, act in {"alice": _alice, "bob": _bob}.items():
+        if f"You are '{name}'" in system:
+            return act(str(messages), str(messages[-1]))
+    if messages[0]["content"] == MAIL:
+        return _mail(str(messages[-1]))
+    if messages[0]["content"] == TEAM:
+        return _lead(calls, str(messages))
+    return say(f"I am a function, and know these prompts: {' '.join(PROMPTS)} Try --me.")
+
+
+def _mail(last: str) -> Reply:
+    if "written:" in last:
+        return say("It's 31.4 °C in Beijing, above 30, so I've sent you a mail.")
+    if "31.4" in last:
+        return use("bash", command="python -m heatwatch mail me 'Beijing: 31.4 °C'")
+    return use("bash", command="python -m heatwatch latest beijing")
+
+
+def _lead(calls: list[str], read: str) -> Reply:
+    begun, merges = sum(calls.count(one) for one in ("task_create", "spawn_teammate")), 0
+    if begun < 4:
+        return _BEGIN[(len(calls)) // 2]
+    merges = calls.count("worktree_merge")
+    reported = "Done: above_limit" in read and "Done: the test" in read
+    if not merges and reported:
+        return reply(*[use("worktree_merge", name=name) for name in _JOBS])
+    if "the tests fail" in read and "send_message" not in calls:
+        text = "With alice's branch your test fails: too_hot is above_limit now. Repair it there."
+        return use("send_message", to="bob", content=text)
+    if merges == len(_JOBS) and "Done: repaired" in read:
+        return use("worktree_merge", name="bob")
+    if merges and ("the tests fail" not in read or merges > len(_JOBS)):
+        return say("Both branches are merged.")
+    return say("I'm waiting for the team.")
+
+
+def _alice(read: str, last: str) -> Reply:
+    if "<auto-claimed>" in last:
+        return reply(*[use("edit_file", path=path, **_WORDS) for path in _FILES])
+    return _done(read, last, 1, "Done: above_limit is the name in both files.")
+
+
+def _bob(read: str, last: str) -> Reply:
+    if "<auto-claimed>" in last:
+        return use("write_file", path="tests/test_limit.py", content=_TEST)
+    if "Repair it there" in last:
+        return use("edit_file", path="tests/test_limit.py", **_WORDS)
+    if _EDITED in last:
+        return say("Done: repaired, and it passes beside alice's rename.")
+    return _done(read, last, 2, "Done: the test is written.")
+
+
+def _done(read: str, last: str, task: int, text: str) -> Reply:
+    if "<auto-claimed>" not in read:
+        return say("Ready.")
+    if f"[x] #{task}" in last:
+        return say(text)
+    return use("task_update", task_id=task, status="completed")

@@ -1,0 +1,186 @@
+"""Lesson 12's repairs: a folder of its own, tests before the merge, a way back, and ``main``."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import learnkit as lk
+from learnkit.course.content import Repair, Verdict
+
+_GREEN = 'test "$(cat one two 2>/dev/null)" != 12'  # each may be there, but not both
+
+
+@contextlib.contextmanager
+def _repository(agent: Any, *names: str) -> Iterator[Path]:
+    """A repository with a commit, and a worktree for each name."""
+    before = agent.ROOT, agent.TESTS if hasattr(agent, "TESTS") else ""
+    with tempfile.TemporaryDirectory() as folder:
+        agent.ROOT, agent.TESTS = Path(folder).resolve(), _GREEN
+        try:
+            (agent.ROOT / "shared").write_text("0\n")
+            for words in ("init -q", "add -A", "commit -q -m first"):
+                agent.git(*words.split())
+            for id, name in enumerate(names, 1):
+                agent.task_create(None, f"task {id}")
+                agent.worktree_create(None, name, id)
+            yield agent.ROOT
+        finally:
+            agent.ROOT, agent.TESTS = before
+
+
+def works_in_its_folder(agent: Any) -> Verdict:
+    """Check where a teammate's file goes, in a task with a worktree and in the next one without."""
+    with _repository(agent, "one") as root:
+        mate, tasks = agent.Agent("alice"), agent.load_tasks()
+        told = agent.assignment(mate, tasks[1])
+        if not isinstance(told, str) or "task 1" not in told:
+            return f"it returned {told!r}; the teammate should read what its task is"
+        agent.write_file(mate, "new.txt", "new")
+        if not (root / ".worktrees/one/new.txt").exists():
+            return "the task has a worktree, and the file that alice wrote is in the main folder"
+        agent.assignment(mate, {**tasks[1], "id": 2, "worktree": None})
+        agent.write_file(mate, "next.txt", "next")
+        if not (root / "next.txt").exists():
+            return (
+                "the next task had no worktree, and what alice wrote for it went into that of the "
+                "task before"
+            )
+    return None
+
+
+def tests_what_it_merges(agent: Any) -> Verdict:
+    """Check two branches that are each green, and red together."""
+    with _repository(agent, "one", "two") as root:
+        for number, name in enumerate(("one", "two"), 1):
+            (agent.worktree(name) / name).write_text(f"{number}")
+        (agent.worktree("one") / "shared").write_text("1\n")
+        if why := _refusal(agent, "one"):
+            return f"a branch whose tests pass was not merged: {why}"
+        if not (root / "one").exists() or (root / "shared").read_text() != "1\n":
+            return "a branch whose tests pass was not merged into the main folder"
+        before = agent.git("rev-parse", "HEAD")
+        why = _refusal(agent, "two")
+        if (root / "two").exists() or agent.git("rev-parse", "HEAD") != before:
+            told = "the model was told so, but the main folder has both" if why else "both merged"
+            return f"two branches are green, and red together: {told}"
+        if agent.git("status", "--porcelain"):
+            return "the tests failed, and the main folder was left with changes in it"
+        if not why:
+            return "the tests failed, nothing was merged, and the model was told that all is well"
+        (agent.worktree("two") / "two").write_text("3")
+        if why := _refusal(agent, "two"):
+            return f"the test was repaired in the worktree, and it still isn't merged: {why}"
+    return None
+
+
+def leaves_what_was_there(agent: Any) -> Verdict:
+    """Check that a merge that conflicts leaves a folder as it was, also when it is tried again."""
+    with _repository(agent, "one", "two") as root:
+        for name in ("one", "two"):
+            (agent.worktree(name) / "shared").write_text(f"{name}\n")
+            agent.git("commit", "-q", "-a", "-m", name, folder=agent.worktree(name))
+        agent.merge("wt/one", root)
+        if (root / "shared").read_text() != "one\n":
+            return "a branch without a conflict was not merged"
+        for _ in range(2):
+            try:
+                agent.merge("wt/one", agent.worktree("two"))
+            except RuntimeError as error:
+                if "shared" not in str(error):
+                    return f"the error no longer says which file conflicts: {error}"
+            else:
+                return "the merge conflicted, and no error came: it will be taken for merged"
+            if "<<<" in (text := (agent.worktree("two") / "shared").read_text()):
+                return "after the conflict, git's marks are still in the file"
+            if text != "two\n":
+                return f"a worktree's file said 'two' before the conflict, and now {text!r}"
+    return None
+
+
+def goes_on(agent: Any) -> Verdict:
+    """Check that a main holds one conversation, and survives Ctrl-C, an error and Ctrl-D."""
+    if "ok 1" not in (said := _typed(agent, ["agent.py", "one", "prompt"], "", lambda n: None)):
+        return f"with the prompt on the command line it printed {said!r}, not the answer"
+    said = _typed(agent, ["agent.py"], "a\nb\n", lambda n: None)
+    if "ok 1" not in said:
+        return "two prompts were typed, and no answer was printed"
+    if "ok 2" not in said:
+        return (
+            "two prompts were typed, and the second was asked in a conversation that knows nothing "
+            "of the first"
+            if said.count("ok 1") == 2
+            else "two prompts were typed, and only the first was answered"
+        )
+    for what, happens in (("Ctrl-C", _interrupts), ("an error of the API", _fails)):
+        try:
+            said = _typed(agent, ["agent.py"], "a\nb\nc\n", happens)
+        except (KeyboardInterrupt, agent.anthropic.APIError):
+            return f"{what} ended it, and two prompts were still to come"
+        if not re.search(r"ok [123]", said):
+            return f"after {what} no prompt was answered any more"
+    return None
+
+
+def _interrupts(number: int) -> None:
+    if number == 1:
+        raise KeyboardInterrupt
+
+
+def _fails(number: int) -> Any:
+    return lk.fail(400) if number == 1 else None
+
+
+def _typed(agent: Any, argv: list[str], text: str, happens: Callable[[int], Any]) -> str:
+    """What ``main`` prints when this is typed; the model says how many prompts it has read."""
+    requests = 0
+
+    def model(request: dict[str, Any]) -> Any:
+        nonlocal requests
+        requests += 1
+        prompts = sum(one["role"] == "user" for one in request["messages"])
+        return happens(requests) or lk.say(f"ok {prompts}")
+
+    typed, out = io.StringIO(text), io.StringIO()
+
+    def ask(prompt: str = "") -> str:
+        if not (line := typed.readline()):
+            raise EOFError
+        return line.rstrip("\n")
+
+    before = agent.client, agent.MODEL, sys.argv, sys.stdin
+    client = lk.scripted(model)
+    agent.client, agent.MODEL, sys.argv, sys.stdin = client, client.model, argv, typed
+    agent.input = ask  # a kernel's own one would ask the page
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+            agent.main()
+    finally:
+        agent.client, agent.MODEL, sys.argv, sys.stdin = before
+        del agent.input
+    return out.getvalue()
+
+
+def _refusal(agent: Any, name: str) -> str:
+    """Why a branch was not merged, as the model reads it; empty if it was."""
+    try:
+        said = agent.worktree_merge(None, name)
+    except RuntimeError as error:
+        return str(error)
+    return "" if "is merged" in str(said) else str(said) or "(no word)"
+
+
+REPAIRS = {
+    "assignment": Repair(works_in_its_folder, "A teammate's tools work where its task belongs."),
+    "worktree_merge": Repair(
+        tests_what_it_merges, "What is red together never reaches the main folder."
+    ),
+    "merge": Repair(leaves_what_was_there, "A conflict leaves everything as it was, twice."),
+    "main": Repair(goes_on, "One conversation, until Ctrl-D; neither Ctrl-C nor an error ends it."),
+}
