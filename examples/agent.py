@@ -592,6 +592,7 @@ def ready(tasks: dict) -> list[dict]:
 
 
 TASK_MARKS = {**MARKS, "failed": "[!]"}
+BEGUN = ("in_progress", "completed")
 
 
 @tool("lead", "teammate")
@@ -610,17 +611,15 @@ def task_update(agent: Agent, task_id: int, status: str = "", addBlockedBy: list
     with locked(".tasks"):
         tasks = load_tasks()
         task = task_of(tasks, task_id)
-        task["blockedBy"] = sorted({*task["blockedBy"], *addBlockedBy})
+        waits = [task_of(tasks, id)["id"] for id in addBlockedBy]
+        task["blockedBy"] = sorted({*task["blockedBy"], *waits})
         if status not in ("", *TASK_MARKS):
             raise ValueError(f"no status {status!r}; there are: {', '.join(TASK_MARKS)}")
-        if waits_for_itself(tasks, task):
-            raise ValueError(f"then task #{task_id} would wait for itself")
+        if status in BEGUN and task["status"] not in BEGUN and task not in ready(tasks):
+            raise ValueError(f"task #{task_id} is not ready: {task_line(tasks, task)}")
         task["status"] = status or task["status"]
-        begun = task["status"] in ("in_progress", "completed")
-        if begun and (waits := blockers(tasks, task)):
-            raise ValueError(f"task #{task_id} is blocked by {waits}")
         save_task(task)
-    return task_list(agent)
+    return task_line(tasks, task)
 
 
 def task_of(tasks: dict, id: int) -> dict:
@@ -629,24 +628,19 @@ def task_of(tasks: dict, id: int) -> dict:
     return tasks[id]
 
 
-def waits_for_itself(tasks: dict, task: dict) -> bool:
-    seen, waiting = set(), [*task["blockedBy"]]
-    while waiting:
-        seen.add(id := waiting.pop())
-        waiting += {*task_of(tasks, id)["blockedBy"]} - seen
-    return task["id"] in seen
+def task_line(tasks: dict, task: dict) -> str:
+    waits = f" (blocked by {found})" if (found := blockers(tasks, task)) else ""
+    owner = f" @{task['owner']}" if task["owner"] else ""
+    return f"{TASK_MARKS[task['status']]} #{task['id']}: {task['subject']}{owner}{waits}"
 
 
 @tool("lead", "teammate")
 def task_list(agent: Agent) -> str:
-    """Show all tasks: [ ] pending, [>] in progress, [x] completed, [!] failed."""
+    """Show all tasks: [ ] pending, [>] in progress, [x] completed, [!] failed; and what is ready."""
     tasks = load_tasks()
-    lines = []
-    for task in tasks.values():
-        waits = f" (blocked by {found})" if (found := blockers(tasks, task)) else ""
-        owner = f" @{task['owner']}" if task["owner"] else ""
-        lines.append(f"{TASK_MARKS[task['status']]} #{task['id']}: {task['subject']}{owner}{waits}")
-    return "\n".join(lines) or "No tasks."
+    lines = [task_line(tasks, task) for task in tasks.values()]
+    free = ", ".join(str(task["id"]) for task in ready(tasks))
+    return "\n".join([*lines, f"ready: {free or 'none'}"])
 
 
 @tool("lead", "teammate")
