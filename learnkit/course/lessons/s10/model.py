@@ -1,11 +1,14 @@
-"""Who answers lesson 10's team: a function of each request, on a real clock."""
+"""Who answers lesson 10's team: a function of each request. And the runs of a model."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
+from learnkit.clients.recordings.recording import Recording
 from learnkit.clients.scripted import Reply, reply, say, use
+from learnkit.course import files as course_files
 
 PROMPTS = ("stations/ takes too much space. Have Charlie make room.",)
 _FIRST = "Delete stations/ with rm -r."
@@ -66,3 +69,9 @@ def _charlie(
     if last.get("is_error") or "same" not in last["content"]:
         return say(f"I stop here, because a call has failed. {last['content']}")
     return say("stations/ is packed into stations.tar, and was compared before I deleted it.")
+
+
+def own_runs() -> dict[str, Sequence[Any]]:
+    """The messages of each run in which a model was Charlie, in their order."""
+    recording = Recording.load(course_files.recordings() / "model" / "s10.yaml")
+    return {name: recording.messages(name) for name in recording.scenarios}
