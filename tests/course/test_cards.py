@@ -145,7 +145,7 @@ def exercise(check: Callable[[Any], str | None]) -> Exercise:
 
 
 def said(check: Callable[[Any], str | None], thing: Any, capsys: Any) -> str:
-    checked, _ = ExerciseCheck(2, exercise(check))
+    checked = ExerciseCheck(2, exercise(check))
     assert checked(thing) is None
     return str(capsys.readouterr().out)
 
@@ -181,7 +181,7 @@ def test_a_decorated_function_stays_and_its_verdict_is_shown_above_the_hints(
 
 def test_each_right_answer_counts(capsys: pytest.CaptureFixture[str]) -> None:
     counted: list[bool] = []
-    checked, _ = ExerciseCheck(
+    checked = ExerciseCheck(
         2, exercise(lambda n: None if n < 5 else "too large"), lambda: counted.append(True)
     )
     for number in (9, 4, 0):
@@ -492,20 +492,6 @@ def test_what_a_dataclass_generates_is_not_the_learner_s_code() -> None:
     assert judge(check, None, lines=10) is None
 
 
-def test_hints_come_one_by_one_and_then_point_to_the_solution(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    _, hint = ExerciseCheck(1, exercise(lambda f: None))
-    for _ in range(5):
-        hint()
-    assert capsys.readouterr().out.splitlines() == [
-        "hint 1 of 3: one",
-        "hint 2 of 3: two",
-        "hint 3 of 3: three",
-        *["Those were the hints; the solution is folded below this exercise."] * 2,
-    ]
-
-
 # Live
 
 
@@ -587,7 +573,7 @@ def test_cards_import_no_notebook_library() -> None:
 
     code = (
         "import sys; from learnkit.course import exercise_checks, lessons\n"
-        "from learnkit.course.display import badge, question_cards, source\n"
+        "from learnkit.course.display import badge, question_cards\n"
         "print([m for m in ('ipywidgets', 'IPython', 'anthropic') if m in sys.modules])"
     )
     result = subprocess.run(

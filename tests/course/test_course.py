@@ -103,6 +103,6 @@ def test_every_rule_has_a_copy_that_breaks_it() -> None:
 
 
 def test_a_copy_pasted_into_another_lesson_is_found() -> None:
-    one, other = copied(SAMPLE), copied(SAMPLE)
+    one, other = copied("s04"), copied("s04")
     other = replace(other, path=Path("s99_copy.ipynb"))
     assert any("s99" in finding for finding in pasted([one, other]))
