@@ -76,16 +76,12 @@ def judge(
 
 
 class ExerciseCheck:
-    """Checks the function or class that it decorates, and shows the verdict above the hints.
-
-    A lesson that calls its check and its hints takes it apart: ``check, hint = lab.exercise(1)``.
-    """
+    """Checks the function or class that it decorates, and shows the verdict above the hints."""
 
     def __init__(
         self, number: int, exercise: Exercise, on_pass: Callable[[], object] = lambda: None
     ) -> None:
         self._number, self._exercise, self._on_pass = number, exercise, on_pass
-        self._given = 0
 
     def __call__(self, thing: T) -> T:
         from learnkit.course.display.card import show
@@ -94,26 +90,12 @@ class ExerciseCheck:
         show(exercise_card(self._exercise, self._verdict(thing)))
         return thing
 
-    def __iter__(self) -> Iterator[Callable[..., None]]:
-        yield from (self._check, self._hint)
-
     def _verdict(self, thing: Any) -> str:
         wrong = judge(self._exercise.check, thing)
         if wrong:
             return f"not yet: {wrong}"
         self._on_pass()
         return f"✓ exercise {self._number}: {self._exercise.title}"
-
-    def _check(self, thing: Any) -> None:
-        print(self._verdict(thing))
-
-    def _hint(self) -> None:
-        hints = self._exercise.hints
-        if self._given < len(hints):
-            self._given += 1
-            print(f"hint {self._given} of {len(hints)}: {hints[self._given - 1]}")
-        else:
-            print("Those were the hints; the solution is folded below this exercise.")
 
 
 class _Endless(BaseException):

@@ -26,8 +26,6 @@ from learnkit.course.display.badge import MODES, badge, filled_badge
 from learnkit.course.display.card import Card, inline, show
 from learnkit.course.display.loop import loop_card
 from learnkit.course.display.question_cards import prediction_card, quiz_card, reveal_card
-from learnkit.course.display.sent import sent_card
-from learnkit.course.display.source import show_source as source_card
 from learnkit.course.exercise_checks import ExerciseCheck, judge
 from learnkit.course.games.playing import PLAYING
 from learnkit.course.jupyter.edited_cells import RAN
@@ -49,8 +47,7 @@ if TYPE_CHECKING:
     from learnkit.core.mechanism import Mechanism
     from learnkit.course.first_edit.offer import Replies
     from learnkit.course.games.be_the_model.panel import BeTheModel
-    from learnkit.course.games.stage import Click, Handle, Play
-    from learnkit.views import Messages, View
+    from learnkit.views import Messages
     from learnkit.widget.explore import Explorable
 
 
@@ -177,18 +174,6 @@ class Lab:
 
         return card if answers else card.or_widget(widget)
 
-    def show_source(self, thing: Any, *, only: Sequence[str] = ()) -> Card:
-        """Show the source of a function, method or class of the package, with its module.
-
-        Args:
-            thing: what to show; see :func:`learnkit.course.display.source.show_source`.
-            only: the lines that matter, by a part of each, in order; the others are folded.
-
-        Raises:
-            UsageError: if it has no Python source, or no such line.
-        """
-        return source_card(thing, only=only)
-
     def remember(self, kind: str, name: str, value: str = "yes") -> None:
         """Note something for the start page; the static form leaves no trace.
 
@@ -217,7 +202,7 @@ class Lab:
             workspace = self._workspaces.new()
             stack.callback(shutil.rmtree, workspace.parent, ignore_errors=True)
             watched = 1.0 if script is None else 0.0
-            run = self._opened(stack, workspace, name, script, slower=watched)
+            run = self._opened(stack, workspace, name, script, watched=watched)
             stack.enter_context(run.clock)
             with self._stopped(run.client.source):
                 yield run
@@ -242,54 +227,6 @@ class Lab:
         if told:
             print(told)
 
-    def stage(
-        self,
-        name: str,
-        play: Play,
-        view: Callable[..., View[Any]],
-        *,
-        buttons: Mapping[str, dict[str, Any]],
-        clicks: Sequence[Click] = (),
-        script: Script | Source | None = None,
-        slower: float = 1.0,
-    ) -> None:
-        """Show a scenario that goes on after its cell has ended, so that it can handle clicks.
-
-        It begins when the learner presses Start, and has a workspace of its own, which outlives the
-        lab. Without a widget it is played in the cell.
-
-        Args:
-            name: the part of the recording to use.
-            play: sets the agents up on a fresh run, and returns two functions: one runs them to
-                their end, the other handles the intent of a click.
-            view: makes the view from a log, ``buttons`` and ``on_intent``.
-            buttons: label -> intent.
-            clicks: seconds on the clock and intent, in the order of time, where nobody can click.
-            script: as for :meth:`scenario`.
-            slower: how many times slower it is than a scenario, for a learner who has to decide.
-
-        Raises:
-            UsageError: if the recording has no such scenario.
-        """
-        from learnkit.course.first_edit.answers import is_again
-        from learnkit.course.games.stage import Stage, play_now
-
-        def opened(stack: contextlib.ExitStack) -> Run:
-            workspace = stack.enter_context(workspace_alone())
-            return self._opened(stack, workspace, name, script, slower=slower)
-
-        def look(events: EventLog, handle: Handle | None) -> View[Any]:
-            return view(events, buttons=buttons, on_intent=handle)
-
-        if self.static or is_again():
-            with contextlib.ExitStack() as stack:
-                run = opened(stack)
-                with self._stopped(run.client.source):
-                    play_now(run, play, look, clicks)
-        else:
-            panel = partial(self._panel_below, RAN.id, RAN.text)
-            sys.modules["IPython"].display.display(Stage(opened, play, look, panel).box)
-
     def show(self, messages: Sequence[Any], *, first: int = 0) -> Messages:
         """Return the message array view of a plain list of messages.
 
@@ -298,14 +235,6 @@ class Lab:
             first: number of the first one, for a part of an array: ``messages[3:7]`` has 3.
         """
         return messages_view(messages, first)
-
-    def adds(self, *mechanisms: Mechanism) -> Card:
-        """Show what mechanisms add to each request, as it is sent: system prompt and tools.
-
-        Args:
-            mechanisms: fresh ones; they belong to the agent that is made to ask them.
-        """
-        return sent_card(mechanisms)
 
     def explore(self) -> Explorable:
         """Return the lesson's explorable: a picture that answers while you change its cause."""
@@ -441,13 +370,13 @@ class Lab:
         name: str,
         script: Script | Source | None,
         *,
-        slower: float,
+        watched: bool,
     ) -> Run:
-        """A fresh run, which the stack closes; ``slower`` as in :meth:`stage`, 0 for not paced."""
+        """A fresh run, which the stack closes; it is paced if it is watched."""
         from learnkit.course.first_edit.answers import is_given
 
-        unseen = not slower or self.static or is_given()
-        client = self._client(name, script, 0.0 if unseen else slower * pace())
+        unseen = not watched or self.static or is_given()
+        client = self._client(name, script, 0.0 if unseen else pace())
         stack.callback(self._note_unused, name, client)
         stack.callback(client.close)
         return Run(workspace, client, EventLog(), LocalShell())
@@ -495,19 +424,6 @@ class Lab:
             self._missed = RAN.text
             why.offer = partial(offer, why, self._recording, source.unused())
         return why
-
-    def _panel_below(self, cell: str, text: str, run: Run, why: BaseException) -> Any | None:
-        """The panel of a miss on a stage, to be shown below its picture."""
-        from learnkit.clients.recordings.replay import Miss
-
-        if not isinstance(why, Miss):
-            return None
-        from learnkit.course.first_edit.offer import panel_of
-        from learnkit.course.first_edit.widget import Place
-
-        self._missed = text
-        source: Any = run.client.source  # a recording's, because it has missed
-        return Place(panel_of(why, self._recording, source.unused(), cell, text)).box
 
     def _note_unused(self, scenario: str, client: Client) -> None:
         unused = getattr(client.source, "unused", None)  # only a recording has it

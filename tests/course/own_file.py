@@ -29,7 +29,7 @@ THERE = {
     "command for the terminal": r"learnkit serve .*python agent\.py",
 }
 #: What the learner plays or drags; a lesson has one of them, or the race finder.
-PLAY = ("explore", "be_the_model", "stage", "night")
+PLAY = ("explore", "be_the_model", "night")
 
 
 def size(subject: Subject) -> list[str]:

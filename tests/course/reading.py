@@ -20,7 +20,6 @@ PACE, LINES = 200, 9
 #: these the rule comes near what careful first readers needed by their own estimate: 49 to 66
 #: minutes for each of lessons 5 to 12 (November 2026).
 RUN, PREDICT, PLAY = 0.5, 2, 5
-_GAMES = ("be_the_model", "stage")
 #: By how much the minutes may differ from what is measured.
 NEAR = 0.2
 #: Sections that are no part of the core path, by the beginning of their titles; and those of which
@@ -87,68 +86,6 @@ def words(text: str) -> int:
     return sum(any(map(str.isalnum, word)) for word in re.sub(r"<[^>]+>", " ", text).split())
 
 
-def measured(subject: Subject) -> tuple[int, int]:
-    """How many words and code cells the core path has."""
-    path = core(subject)
-    return sum(words(piece.text) for piece in path), sum(piece.cell is not None for piece in path)
-
-
-def length(subject: Subject) -> list[str]:
-    """The core path has at most 1,500 words and 30 code cells."""
-    said, run = measured(subject)
-    sizes = ((said, WORDS, "words"), (run, CELLS, "code cells"))
-    return [
-        f"the core path has {n:,} {what}; {most:,} are allowed"
-        for n, most, what in sizes
-        if n > most
-    ]
-
-
-def minutes(subject: Subject) -> list[str]:
-    """The minutes on the first line are those that are measured, and those of the data file."""
-    said, run = measured(subject)
-    needed = said / PACE + _code_minutes(subject)
-    opening = subject.prose[0][1] if subject.prose else ""
-    shown_minutes = re.search(r"^(\d+) minutes\b", opening, re.MULTILINE)
-    found = []
-    if not shown_minutes or int(shown_minutes[1]) != subject.lesson.minutes:
-        found.append(
-            f"the first cell has no line that begins with {subject.lesson.minutes} minutes"
-        )
-    if not _near(subject.lesson.minutes, needed):
-        found.append(
-            f"it promises {subject.lesson.minutes} minutes; {said} words, {run} code cells, the "
-            f"predictions and games take {needed:.0f}"
-        )
-    whole = re.search(r"(\d+)(?: minutes)? with the exercises", opening)
-    more = sum(exercise.minutes for exercise in subject.lesson.exercises)
-    if whole is None:
-        found.append("the first cell does not say how long it takes with the exercises")
-    elif not _near(int(whole[1]), needed + more):
-        found.append(
-            f"it promises {whole[1]} minutes with the exercises; they take {needed + more:.0f}"
-        )
-    return found
-
-
-def _code_minutes(subject: Subject) -> float:
-    """What reading and running the code, the predictions and the games take."""
-    code = [piece.cell.source for piece in core(subject) if piece.cell]
-    lines = sum(bool(line.strip()) for source in code for line in source.splitlines())
-    apart = [
-        piece.cell.source
-        for piece in pieces(subject)
-        if piece.cell and not any(APART.match(title) for title in piece.sections[1:])
-    ]
-    asked = sum(len(lab_calls(source, "predict")) for source in apart)
-    games = sum(len(lab_calls(source, game)) for source in apart for game in _GAMES)
-    return lines / LINES + RUN * len(code) + PREDICT * asked + PLAY * games
-
-
-def _near(promised: float, needed: float) -> bool:
-    return abs(promised - needed) <= NEAR * needed
-
-
 def letters(subject: Subject) -> list[str]:
     """The right answers are spread: three letters or more, and none for more than half of them."""
     asked = [*subject.lesson.predictions.values(), *subject.lesson.quiz]
@@ -159,26 +96,6 @@ def letters(subject: Subject) -> list[str]:
         found.append(f"the right answers are only {', '.join(sorted(rights))}; use three letters")
     if 2 * times > len(asked):
         found.append(f"{times} of {len(asked)} answers are {most}; at most half may be")
-    return found
-
-
-def predicted_first(subject: Subject) -> list[str]:
-    """What answers a prediction comes after it, and before its reveal."""
-    found = []
-    for name, prediction in subject.lesson.predictions.items():
-        asked = _place(subject, "predict", name)
-        revealed = _place(subject, "reveal", name)
-        if not asked or revealed <= asked:
-            continue  # the rule about predictions says so
-        between = [c for n, c in subject.code if asked < n < revealed and not _asks(c.source)]
-        if not between:
-            found.append(f"no cell between the question {name} and its reveal shows the answer")
-        right = amounts(prediction.options[prediction.right].text)
-        others = [one.text for key, one in prediction.options.items() if key != prediction.right]
-        known = amounts(" ".join([prediction.question, *others]))
-        for number, text in shown_before(subject, asked):
-            for figure in sorted((right - known) & amounts(text)):
-                found.append(f"cell {number} says {figure}, which answers {name} in cell {asked}")
     return found
 
 
@@ -277,39 +194,6 @@ def _digits(text: str) -> set[str]:
     }
     shares = {f"{100 * float(one):g}" for one in numbers if one.startswith("0.")}
     return numbers | shares
-
-
-_DATE = re.compile(rf"\b20\d\d-\d\d|\b(?:{_MONTHS})\b")
-
-
-def dated_links(subject: Subject) -> list[str]:
-    """The box about autumn 2026 has at most five lines; what they link is dated."""
-    everything = "\n\n".join(text for _, text in subject.prose)
-    box = re.search(r"In real agents, autumn 2026(.*?)(?=^\*\*|^#|\Z)", everything, re.M | re.S)
-    if box is None:
-        return []  # the rule about the template says so
-    head, *lines = re.split(r"\n(?=\s*[-*] )|\n\s*\n", box[1].strip())
-    lines = [line for line in lines if line.strip()]
-    found = [f"the box has {len(lines)} lines, more than five"] if len(lines) > 5 else []
-    if "](http" not in box[1]:
-        found.append("the box has no link")
-    for line in [head, *lines]:
-        outside = [target for _, target in _LINK.findall(line) if target.startswith("http")]
-        if outside and not _DATE.search(line) and not _DATE.search(head):
-            found.append(f"the box: nothing says when {outside[0]} was read or written")
-    return found
-
-
-def shown_as_sent(subject: Subject) -> list[str]:
-    """The system prompt and the schema that the mechanism adds are shown; so is the explorable."""
-    found = []
-    for method, what in (
-        ("adds", "what the mechanism adds, as it is sent"),
-        ("explore", "the explorable"),
-    ):
-        if not any(lab_calls(cell.source, method) for _, cell in subject.code):
-            found.append(f"no cell shows {what}: lab.{method}(…)")
-    return found
 
 
 def plain_words(subject: Subject) -> list[str]:

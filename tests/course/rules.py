@@ -19,7 +19,7 @@ from project import ROOT
 from learnkit.core.catalog import MODELS
 
 from . import names, own_file, reading, teaching, texts
-from .subject import Rule, Subject, is_agents, parsed, shown, tags
+from .subject import Rule, Subject, is_agents, parsed, shown
 
 #: What a cell's code must not do: nbval fails on it, or it needs a network.
 HAZARDS = {
@@ -77,26 +77,6 @@ def short_cells(subject: Subject) -> list[str]:
     if lengths and (median := statistics.median(lengths.values())) > 8:
         found.append(f"the median code cell has {median:g} lines, more than 8")
     return found
-
-
-def asserts(subject: Subject) -> list[str]:
-    """At least five assertions."""
-    trees = [parsed(cell.source) for _, cell in subject.code]
-    number = sum(isinstance(node, ast.Assert) for tree in trees for node in ast.walk(tree))
-    return [] if number >= 5 else [f"there are {number} asserts; at least 5 are needed"]
-
-
-def deliberate_error(subject: Subject) -> list[str]:
-    """At least one cell is meant to fail, and only those that are meant to do."""
-    found, meant = [], 0
-    for number, cell in subject.code:
-        failed = any(output.output_type == "error" for output in cell.outputs)
-        tagged = "raises-exception" in tags(cell)
-        meant += tagged
-        if failed != tagged:
-            what = "fails without the tag" if failed else "does not fail, but has the tag"
-            found.append(f"cell {number} {what} raises-exception")
-    return found if meant else [*found, "no cell is tagged raises-exception"]
 
 
 def no_hazards(subject: Subject) -> list[str]:
@@ -204,14 +184,5 @@ _EVERYWHERE = (
     *(reading.letters, reading.sourced_figures, reading.plain_words),
     *names.RULES,
 )
-#: Name -> rule, for lessons that build ``agent.py``, and for those that don't yet.
-OWN: dict[str, Rule] = {rule.__name__: rule for rule in (*_EVERYWHERE, *own_file.RULES)}
-OLD: dict[str, Rule] = {
-    rule.__name__: rule
-    for rule in (
-        *(*_EVERYWHERE, asserts, deliberate_error, texts.template),
-        *(teaching.predictions, teaching.exercises, teaching.quiz),
-        *(reading.length, reading.minutes, reading.predicted_first, reading.dated_links),
-        reading.shown_as_sent,
-    )
-}
+#: Name -> rule.
+RULES: dict[str, Rule] = {rule.__name__: rule for rule in (*_EVERYWHERE, *own_file.RULES)}

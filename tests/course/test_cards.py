@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import itertools
 import re
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
-from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -19,8 +17,6 @@ from typing import Any
 import pytest
 
 import learnkit as lk
-from learnkit import UsageError
-from learnkit.core.tool_schema import Arguments
 from learnkit.course import exercise_checks
 from learnkit.course.content import Exercise, Option, Prediction, Question
 from learnkit.course.display.badge import badge
@@ -32,9 +28,7 @@ from learnkit.course.display.question_cards import (
     reveal_card,
 )
 from learnkit.course.display.question_widgets import STYLE, Choice, quiz_box, texts
-from learnkit.course.display.source import show_source
 from learnkit.course.exercise_checks import ExerciseCheck, judge
-from learnkit.course.progress import Progress
 from learnkit.views.drawing import theme
 
 HOSTILE = "<script>alert(1)</script> & `<b>`"
@@ -78,7 +72,6 @@ STATIC: dict[str, Callable[[], Card]] = {
     "reveal, unanswered": lambda: reveal_card(PREDICTION, None),
     "quiz": lambda: quiz_card(QUIZ, {}),
     "quiz, answered": lambda: quiz_card(QUIZ, {"q1": "a", "q2": "a"}),
-    "source": lambda: show_source(judge),
 }
 
 
@@ -111,6 +104,12 @@ def test_the_reveal_explains_every_option_and_marks_the_learners() -> None:
     assert "<strong>a</strong> (✓ right)" in card.html
     assert "<strong>b</strong> (● your answer, ✗ wrong)" in card.html
     assert reveal_card(PREDICTION, "a").text == "✓ You said a, and so it is."
+    assert reveal_card(PREDICTION, "a", repaired=True).text == (
+        "✓ You said a, and so it was before your repair."
+    )
+    assert reveal_card(PREDICTION, "b", repaired=True).text == (
+        "You said b; before your repair it was a: it stops"
+    )
 
 
 def test_a_reveal_without_an_answer_is_no_dead_end() -> None:
@@ -130,65 +129,9 @@ def test_the_quiz_scores_what_is_answered_and_explains_every_option_of_it() -> N
     assert part.html.count("<details>") == 3
 
 
-@pytest.mark.parametrize(("thing", "name"), [(len, "len"), (3, "int")])
-def test_what_has_no_source_is_named(thing: object, name: str) -> None:
-    with pytest.raises(UsageError, match=f"no Python source of {name}"):
-        show_source(thing)
-
-
 def test_outside_of_a_notebook_a_card_is_its_line(capsys: pytest.CaptureFixture[str]) -> None:
     show(reveal_card(PREDICTION, "a"))
     assert capsys.readouterr().out == "✓ You said a, and so it is.\n"
-
-
-# Source
-
-
-def test_source_stands_with_its_place() -> None:
-    card = show_source(lk.Agent.step)
-    assert re.fullmatch(r"Agent\.step, learnkit\.core\.agent, \d+ lines", card.text)
-    assert "<pre><code>def step(self)" in card.html
-    assert "-&gt; Outcome | None" in card.html
-    assert str(Path.home()) not in card.html
-    assert str(Path(lk.__file__).parent) not in card.html
-
-
-def test_source_of_tools_properties_modules_and_instances() -> None:
-    @lk.tool
-    def weather(city: str) -> str:
-        """Current weather."""
-        return f"fine in {city}"
-
-    assert "fine in {city}" in show_source(weather).html
-    assert "def path" in show_source(Progress.path).html
-    assert "def schema" in show_source(Arguments.schema).html
-    name = exercise_checks.__name__
-    assert show_source(exercise_checks).text.startswith(f"{name}, {name}, ")
-    assert show_source(lk.EventLog()).text.startswith("EventLog, learnkit.events.log, ")
-
-
-def test_of_a_source_the_lines_that_matter_are_shown_and_all_of_them_are_folded() -> None:
-    parts = ("def step", "= ask(self)", "calls_in(", "batch.run()", "return None", "_end(reason if")
-    card = show_source(lk.Agent.step, only=parts)
-    shown, folded, rest = card.html.partition("<details><summary>all ")
-    code = unescape(shown.partition("<pre><code>")[2])
-    assert folded
-    assert "step, learnkit.core.agent, 6 of " in card.text
-    assert code.startswith("def step(self)")
-    lines = code.removesuffix("</code></pre>").splitlines()
-    assert len([line for line in lines if line.strip() != "…"]) == len(parts)
-    assert "before_model" not in code
-    assert "before_model" in rest
-    assert not any(a.strip() == b.strip() == "…" for a, b in itertools.pairwise(lines))
-    live = card.live()["text/markdown"]  # type: ignore[misc]
-    assert live.count("```python") == 2
-    assert live.index("batch.run()") < live.index("<details>") < live.index("before_model")
-
-
-@pytest.mark.parametrize("parts", [["no such line"], ["batch.run()", "def step"]])
-def test_lines_that_a_source_does_not_have_in_this_order_are_named(parts: list[str]) -> None:
-    with pytest.raises(UsageError, match=re.escape(repr(parts[-1]))):
-        show_source(lk.Agent.step, only=parts)
 
 
 # Exercises
@@ -202,7 +145,7 @@ def exercise(check: Callable[[Any], str | None]) -> Exercise:
 
 
 def said(check: Callable[[Any], str | None], thing: Any, capsys: Any) -> str:
-    checked, _ = ExerciseCheck(2, exercise(check))
+    checked = ExerciseCheck(2, exercise(check))
     assert checked(thing) is None
     return str(capsys.readouterr().out)
 
@@ -238,7 +181,7 @@ def test_a_decorated_function_stays_and_its_verdict_is_shown_above_the_hints(
 
 def test_each_right_answer_counts(capsys: pytest.CaptureFixture[str]) -> None:
     counted: list[bool] = []
-    checked, _ = ExerciseCheck(
+    checked = ExerciseCheck(
         2, exercise(lambda n: None if n < 5 else "too large"), lambda: counted.append(True)
     )
     for number in (9, 4, 0):
@@ -549,20 +492,6 @@ def test_what_a_dataclass_generates_is_not_the_learner_s_code() -> None:
     assert judge(check, None, lines=10) is None
 
 
-def test_hints_come_one_by_one_and_then_point_to_the_solution(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    _, hint = ExerciseCheck(1, exercise(lambda f: None))
-    for _ in range(5):
-        hint()
-    assert capsys.readouterr().out.splitlines() == [
-        "hint 1 of 3: one",
-        "hint 2 of 3: two",
-        "hint 3 of 3: three",
-        *["Those were the hints; the solution is folded below this exercise."] * 2,
-    ]
-
-
 # Live
 
 
@@ -644,7 +573,7 @@ def test_cards_import_no_notebook_library() -> None:
 
     code = (
         "import sys; from learnkit.course import exercise_checks, lessons\n"
-        "from learnkit.course.display import badge, question_cards, source\n"
+        "from learnkit.course.display import badge, question_cards\n"
         "print([m for m in ('ipywidgets', 'IPython', 'anthropic') if m in sys.modules])"
     )
     result = subprocess.run(

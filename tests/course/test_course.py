@@ -18,17 +18,13 @@ from project import ROOT, lessons
 
 from learnkit.core.catalog import MODELS
 
-from . import own_file
-from .broken import AGAIN, BREAKERS, FAILING, FOUND, OWN_BREAKERS, Breaker, careless
-from .rules import OLD, OWN, pasted
+from .broken import AGAIN, BREAKERS, FAILING, FOUND, Breaker, careless
+from .rules import RULES, pasted
 from .subject import Subject
 
 NOTEBOOKS = {path.name[:3]: path for path in lessons()}
-#: Those that build ``agent.py``.
-BUILDING = [name for name, path in NOTEBOOKS.items() if "%%agent" in path.read_text("utf-8")]
-#: The notebooks that the broken copies are made from, for either set of rules.
-OLD_SAMPLE = min(set(NOTEBOOKS) - {*BUILDING}, default="")
-SAMPLE = min(BUILDING, default="")
+#: The notebook that the broken copies are made from.
+SAMPLE = min(NOTEBOOKS)
 
 
 @cache
@@ -46,11 +42,10 @@ def test_there_are_lessons() -> None:
     assert NOTEBOOKS
 
 
-@pytest.mark.parametrize(
-    ("name", "rule"), [(n, r) for n in NOTEBOOKS for r in (OWN if n in BUILDING else OLD)]
-)
+@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.parametrize("rule", RULES)
 def test_form(rule: str, name: str) -> None:
-    assert (OWN if name in BUILDING else OLD)[rule](subject(name)) == []
+    assert RULES[rule](subject(name)) == []
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
@@ -73,14 +68,11 @@ def test_model_ids_stand_in_one_place_of_the_package() -> None:
 # The gate bites.
 
 
-@pytest.mark.parametrize(
-    ("own", "rule", "says", "breaker"),
-    [*((False, *row) for row in BREAKERS), *((True, *row) for row in OWN_BREAKERS if SAMPLE)],
-)
-def test_a_broken_copy_is_found_out(own: bool, rule: str, says: str, breaker: Breaker) -> None:
-    check, sample = (OWN[rule], SAMPLE) if own else (OLD[rule], OLD_SAMPLE)
-    before = check(subject(sample))
-    broken = copied(sample)
+@pytest.mark.parametrize(("rule", "says", "breaker"), BREAKERS)
+def test_a_broken_copy_is_found_out(rule: str, says: str, breaker: Breaker) -> None:
+    check = RULES[rule]
+    before = check(subject(SAMPLE))
+    broken = copied(SAMPLE)
     broken = breaker(broken) or broken
     new = [finding for finding in check(broken) if finding not in before]
     assert any(says in finding for finding in new), new
@@ -89,11 +81,11 @@ def test_a_broken_copy_is_found_out(own: bool, rule: str, says: str, breaker: Br
 @pytest.mark.slow
 def test_a_careless_copy_is_found_out_where_it_is_executed(tmp_path: Path) -> None:
     """By the cells' repetitions and the rules that ``pytest --nbval`` adds to a notebook."""
-    careless_copy = careless(copied(OLD_SAMPLE)).book
+    careless_copy = careless(copied(SAMPLE)).book
     for count, cell in enumerate(careless_copy.cells, start=1):
         cell.execution_count = count
-    book = tmp_path / "notebooks" / f"{OLD_SAMPLE}_careless.ipynb"
-    shutil.copytree(NOTEBOOKS[OLD_SAMPLE].parent / "recordings", book.parent / "recordings")
+    book = tmp_path / "notebooks" / f"{SAMPLE}_careless.ipynb"
+    shutil.copytree(NOTEBOOKS[SAMPLE].parent / "recordings", book.parent / "recordings")
     nbformat.write(careless_copy, book)
     for name in ("conftest.py", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
@@ -107,11 +99,10 @@ def test_a_careless_copy_is_found_out_where_it_is_executed(tmp_path: Path) -> No
 
 
 def test_every_rule_has_a_copy_that_breaks_it() -> None:
-    assert {rule for rule, _, _ in BREAKERS} == set(OLD)
-    assert {rule for rule, _, _ in OWN_BREAKERS} == {rule.__name__ for rule in own_file.RULES}
+    assert {rule for rule, _, _ in BREAKERS} == set(RULES)
 
 
 def test_a_copy_pasted_into_another_lesson_is_found() -> None:
-    one, other = copied(OLD_SAMPLE), copied(OLD_SAMPLE)
+    one, other = copied("s04"), copied("s04")
     other = replace(other, path=Path("s99_copy.ipynb"))
     assert any("s99" in finding for finding in pasted([one, other]))

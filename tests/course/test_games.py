@@ -17,12 +17,9 @@ from jupyter_client.manager import start_new_kernel
 
 import learnkit as lk
 from learnkit.course.content import Game
-from learnkit.course.games import stage as stages
 from learnkit.course.games.playing import PLAYING
-from learnkit.course.games.stage import Stage
 from learnkit.course.jupyter.edited_cells import RAN
 from learnkit.course.lab import Lab
-from learnkit.course.scenario import Run
 
 SOON = 30.0
 
@@ -57,211 +54,11 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return lambda cell: monkeypatch.setattr(RAN, "id", cell)
 
 
-@pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> list[Stage]:
-    """The stages that cells have shown."""
-    made: list[Stage] = []
-
-    def keep(*given: Any) -> Stage:
-        made.append(Stage(*given))
-        return made[-1]
-
-    monkeypatch.setattr(stages, "Stage", keep)
-    monkeypatch.setattr("IPython.display.display", lambda box: None)
-    return made
-
-
 def until(true: Callable[[], object], what: str) -> None:
     end = time.monotonic() + SOON
     while not true():
         assert time.monotonic() < end, what
         time.sleep(0.01)
-
-
-class Crew:
-    """An agent that works until somebody says that it is enough; it keeps its runs."""
-
-    def __init__(self) -> None:
-        self.runs: list[Run] = []
-        self.enough = threading.Event()
-
-    def play(self, run: Run) -> Any:
-        self.runs.append(run)
-        agent = run.agent([lk.CodingTools(run.workspace)], max_turns=100_000)
-        return lambda: agent.run("Go."), lambda intent: self.enough.set()
-
-    def model(self, request: Any) -> lk.Reply:
-        return lk.say("Enough.") if self.enough.is_set() else lk.use("bash", command="true")
-
-    def show(self, lab: Lab) -> None:
-        options: Any = {"buttons": {}, "script": self.model}
-        lab.stage("crew", self.play, lk.views.Messages, **options)
-
-
-class Pressable(lk.views.Messages):
-    """A view that hands its clicks on."""
-
-    def __init__(self, events: Any, *, buttons: Any, on_intent: Any) -> None:
-        super().__init__(events)
-        self.on_intent = on_intent
-
-
-@pytest.fixture
-def crew(monkeypatch: pytest.MonkeyPatch) -> Crew:
-    monkeypatch.setattr(lk.views, "Messages", Pressable)
-    return Crew()
-
-
-# A stage.
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("closed", [False, True])
-def test_a_stage_does_nothing_before_start_and_everything_after_it(
-    lab: Lab, crew: Crew, shown: list[Stage], folders: Path, closed: bool
-) -> None:
-    before = set(threading.enumerate())
-    crew.show(lab)
-    if closed:
-        lab.close()
-    (stage,) = shown
-    assert (crew.runs, set(threading.enumerate()), list(folders.iterdir())) == ([], before, [])
-    stage.press()
-    (run,) = crew.runs
-    assert (run.workspace / "README.md").exists()
-    (player,) = stage._start.below.children
-    until(lambda: len(run.events) > 20, "nothing happens on the stage")
-    player._heard(player, {"intent": {"any": "click"}}, [])
-    until(lambda: not stage._thread.is_alive(), "it goes on")  # type: ignore[union-attr]
-    assert (len(PLAYING), list(folders.iterdir())) == (0, [])
-    assert run.events[-1].data["reason"] == "end_turn"
-    assert "This run is over, after " in stage._start._about.value
-    crew.enough.clear()
-    player._heard(player, {"intent": {"too": "late"}}, [])
-    assert not crew.enough.is_set()
-    (over,) = stage._start.below.children
-    assert over._view.on_intent is None, "a button that does nothing is not drawn"
-
-
-@pytest.mark.slow
-def test_a_started_stage_survives_the_lab_and_says_so(
-    lab: Lab, crew: Crew, shown: list[Stage], capsys: pytest.CaptureFixture[str]
-) -> None:
-    crew.show(lab)
-    shown[0].press()
-    capsys.readouterr()
-    lab.close()
-    assert capsys.readouterr().out.startswith(
-        "Closed: no thread, process or workspace is left, except those of the game that you are "
-        "playing."
-    )
-    (run,) = crew.runs
-    now = len(run.events)
-    until(lambda: len(run.events) > now, "it has ended with the lab")
-    crew.enough.set()
-    until(lambda: len(PLAYING) == 0, "it goes on")
-    lab.close()
-    assert "playing" not in capsys.readouterr().out
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("how", ["again", "reset", "cell", "close", "exit"])
-def test_what_ends_a_stage_leaves_nothing_of_it(
-    lab: Lab, crew: Crew, shown: list[Stage], ran: Callable[[str], None], how: str
-) -> None:
-    ran("c1")
-    crew.show(lab)
-    ran("c2")
-    other = Crew()
-    other.show(lab)
-    for stage in shown:
-        stage.press()
-    (run,), (others,) = crew.runs, other.runs
-    if how == "again":
-        shown[0].press()
-        assert len(crew.runs) == 2
-    elif how == "reset":
-        lab.reset()
-    elif how == "cell":
-        ran("c1")
-        lk.lesson("s01")  # the set-up cell has run again, too
-        crew.show(lab)
-    elif how == "close":
-        shown[0].close()
-        shown[0].close()
-    else:
-        PLAYING.end_all()
-    assert not run.workspace.exists()
-    assert run.events[-1].data["reason"] == "cancelled"
-    assert others.workspace.exists() == (how not in ("reset", "exit")), "another cell's"
-    assert len(PLAYING) == {"again": 2, "cell": 1, "close": 1}.get(how, 0)
-    PLAYING.end_all()
-
-
-@pytest.mark.slow
-def test_a_stage_that_fails_says_so_where_it_is(
-    lab: Lab, shown: list[Stage], folders: Path, crew: Crew
-) -> None:
-    def play(run: Run) -> Any:
-        return lambda: run.agent().run("Go."), lambda intent: None
-
-    def faulty(run: Run) -> Any:
-        raise ZeroDivisionError("no <crew>")
-
-    options: dict[str, Any] = {"buttons": {}, "script": []}
-    lab.stage("crew", play, lk.views.Messages, **options)
-    lab.stage("crew", faulty, lk.views.Messages, **options)
-    shown[0].press()
-    until(lambda: "one more reply" in shown[0]._start._about.value, "nobody says so")
-    until(lambda: len(PLAYING) == 0, "it goes on")
-    shown[1].press()
-    assert "✗ ZeroDivisionError: no &lt;crew&gt;" in shown[1]._start._about.value
-    assert len(PLAYING) == 0
-    assert list(folders.iterdir()) == []
-
-
-def test_without_a_person_planned_clicks_come_at_their_time_or_at_once(
-    lab: Lab, crew: Crew, folders: Path
-) -> None:
-    lab.static = True
-    heard: list[tuple[float, Any]] = []
-
-    def play(run: Run) -> Any:
-        def pressed(intent: dict[str, Any]) -> None:
-            heard.append((run.clock.time(), intent["takes"]))
-            run.clock.sleep(intent["takes"])
-
-        return lambda: run.agent().run("Go."), pressed
-
-    clicks = [(1.0, {"takes": 3.0}), (2.0, {"takes": 1.0}), (8.0, {"takes": 0.5})]
-    script = [lk.say("done", latency=9.0)]
-    lab.stage("crew", play, lk.views.Messages, buttons={}, clicks=clicks, script=script)
-    assert heard == [(1.0, 3.0), (4.0, 1.0), (8.0, 0.5)]
-    assert list(folders.iterdir()) == []
-
-
-@pytest.mark.slow
-def test_the_seconds_are_counted_while_nothing_happens(
-    lab: Lab, shown: list[Stage], crew: Crew, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A paced clock would jump over an idle time, and a click would be logged at its end."""
-    monkeypatch.setenv("LEARNKIT_PACE", "0.005")
-    seen: list[str] = []
-    runs: list[Run] = []
-
-    def play(run: Run) -> Any:
-        runs.append(run)
-        return lambda: run.clock.sleep(12.0), lambda intent: None
-
-    lab.stage("idle", play, lk.views.Messages, buttons={}, script=[], slower=2)
-    (stage,) = shown
-    stage._start._about.observe(lambda change: seen.append(change["new"]), "value")
-    stage.press()
-    until(lambda: len(PLAYING) == 0, "it goes on")
-    said = [f"{second} s on the clock" for second in range(12)]
-    assert [one for one in seen if one in said] == said
-    assert "This run is over, after 12 s on the clock." in stage._start._about.value
-    assert runs[0].clock.pace == 0.01  # type: ignore[attr-defined]
 
 
 # Be the model.
@@ -374,23 +171,6 @@ started = threading.Event()
 game.events.subscribe(lambda e: started.set() if e.type == "tool.started" else None)
 game.send(lk.use("bash", command="sleep 987"))
 assert started.wait(30)
-"""
-CREW = """
-from learnkit.course.jupyter.edited_cells import RAN
-from learnkit.course.games import stage as stages
-RAN.id = "c2"  # a client without a page sends no ids of cells
-made = []
-class Kept(stages.Stage):
-    def __init__(self, *given):
-        super().__init__(*given)
-        made.append(self)
-stages.Stage = Kept
-def play(run):
-    agent = run.agent([lk.CodingTools(run.workspace)], max_turns=100_000)
-    return lambda: agent.run("Go."), lambda intent: None
-lab.stage("crew", play, lambda log, **rest: lk.views.Messages(log), buttons={},
-    script=lambda request: lk.use("bash", command="sleep 988"))
-made[0].press()
 lab.close()
 import os, tempfile
 print("temporary:", sorted(one.partition("-")[0] for one in os.listdir(tempfile.gettempdir())))
@@ -407,7 +187,7 @@ def sleeping(kernel: psutil.Process) -> list[str]:
 
 
 @pytest.mark.slow
-def test_games_end_with_the_kernel(tmp_path: Path) -> None:
+def test_a_game_ends_with_the_kernel(tmp_path: Path) -> None:
     folder = tmp_path / "temporary"
     folder.mkdir()
     live = {key: value for key, value in os.environ.items() if key != "LEARNKIT_STATIC"}
@@ -419,13 +199,12 @@ def test_games_end_with_the_kernel(tmp_path: Path) -> None:
         printed.append(str(message["content"].get("text", "")))
 
     try:
-        for code in (GAMES, CREW):
-            reply = client.execute_interactive(code, output_hook=hear, timeout=90)
-            assert reply["content"]["status"] == "ok", reply["content"]
+        reply = client.execute_interactive(GAMES, output_hook=hear, timeout=90)
+        assert reply["content"]["status"] == "ok", reply["content"]
         found = "".join(printed).partition("temporary:")[2]
-        assert found.count("learnkit") == 2, found
+        assert found.count("learnkit") == 1, found
         kernel = psutil.Process(manager.provisioner.pid)  # type: ignore[union-attr]
-        until(lambda: sleeping(kernel) == ["987", "988"], "no command runs in both")
+        until(lambda: sleeping(kernel) == ["987"], "no command runs")
         started = kernel.children(recursive=True)
     finally:
         client.stop_channels()

@@ -16,22 +16,6 @@ from learnkit.runtime.secret_scan import SecretError, refuse_secrets
 
 from .subject import Subject, headings, shown, unfenced
 
-#: The template's sections: name and pattern of the heading. Those in one row may swap places.
-SECTIONS = (
-    (("goals", r"able to do|goals"),),
-    (("set-up", r"^set-?up"),),
-    (("see it first", r"see it first"),),
-    (("the shape of messages", r"shape of"), ("predict 1", r"^predict 1"), ("build it", r"^build")),
-    (("break it", r"^break"), ("predict 2", r"^predict 2")),
-    (("reveal", r"^reveal"),),
-    (("scenarios", r"scenario|try it|on the project"),),
-    (("what changed", r"what changed"),),
-    (("exercises", r"^exercises"),),
-    (("quiz", r"^quiz"),),
-    (("go live", r"go live"),),
-    (("limits in production", r"production|limits"),),
-    (("recap", r"recap"),),
-)
 #: What the first cell and the whole text hold besides.
 OPENING = {
     "a promise in bold": r"\*\*.+\*\*",
@@ -41,11 +25,6 @@ OPENING = {
     "contents": r"\[contents\]",
     "next": r"next",
     "a Binder link": r"https://mybinder\.org/",
-}
-BOXES = {
-    "the box “In real agents, autumn 2026”": r"In real agents, autumn 2026",
-    "“When not to use this”": r"[Ww]hen not to use this",
-    "what comes next, at the end": r"[Nn]ext: ",
 }
 ALT = 20
 _MARKDOWN_LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(\s*<?([^)\s>]+)>?[^)]*\)")
@@ -62,29 +41,6 @@ def one_heading_tree(subject: Subject) -> list[str]:
             found.append(f"cell {number}: {title!r} has level {level} after level {before}")
         before = level
     return found
-
-
-def template(subject: Subject) -> list[str]:
-    """The sections of the template, in their order, and what they must hold."""
-    titles = [one[1] for _, text in subject.prose for one in headings(text) if one[0] > 1]
-    found, after = [], 0
-    for row in SECTIONS:
-        places = []
-        for name, pattern in row:
-            at = [i for i, t in enumerate(titles) if i >= after and _has(pattern, t)]
-            if at:
-                places.append(at[0])
-            else:
-                known = any(_has(pattern, title) for title in titles)
-                found.append(f"section {name!r} {'stands too early' if known else 'is missing'}")
-        after = max(places, default=after - 1) + 1
-    opening = subject.prose[0][1] if subject.prose else ""
-    everything = "\n\n".join(text for _, text in subject.prose)
-    found += [f"the first cell lacks {what}" for what, p in OPENING.items() if not _has(p, opening)]
-    found += [f"there is no {what}" for what, p in BOXES.items() if not _has(p, everything)]
-    goals = re.search(r"^##+ [^\n]*(?:goals|able to do)[^\n]*\n(.*?)(?=^#|\Z)", everything, _FLAGS)
-    number = len(re.findall(r"^(?:\d+\.|[-*]) ", goals[1], _FLAGS)) if goals else 0
-    return found if 3 <= number <= 4 else [*found, f"there are {number} goals; give 3 or 4"]
 
 
 _FLAGS = re.MULTILINE | re.DOTALL | re.IGNORECASE

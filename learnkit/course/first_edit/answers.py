@@ -47,11 +47,6 @@ def answering(rest: Rest) -> Iterator[None]:
         _REST.reset(token)
 
 
-def is_again() -> bool:
-    """Whether a cell runs again in this block, with replies from another source."""
-    return _REST.get() is not None
-
-
 def is_given() -> bool:
     """Whether the replies of this block were given in advance, so that nobody has to watch them."""
     return isinstance(_REST.get(), Given)

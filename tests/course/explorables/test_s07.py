@@ -19,7 +19,6 @@ from learnkit.course.lessons.s07.explorable import (
     moments,
     texts,
 )
-from learnkit.course.lessons.s07.processes import _KILL
 from learnkit.views.drawing.display import NARROW, WIDE
 
 SIZE = len(texts()[1])
@@ -27,6 +26,12 @@ WRITES = {
     NAIVE: "path.write_text(text)",
     ATOMIC: "from learnkit.runtime import atomic_write; atomic_write.replace(path, text)",
 }
+KILL = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python would make an OSError of it
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
+"""
 CODE = """
 import sys
 from pathlib import Path
@@ -41,7 +46,7 @@ def killed(folder: Path, size: int, way: str) -> Disk:
     """What is there when the kernel has killed a real writer at a size in bytes."""
     path = folder / "task_1.json"
     path.write_text(texts()[0])
-    code = CODE.format(kill=_KILL.format(size=size), write=WRITES[way])
+    code = CODE.format(kill=KILL.format(size=size), write=WRITES[way])
     run = subprocess.run([sys.executable, "-c", code, str(path), texts()[1]], check=False)
     assert (run.returncode < 0) == (size < SIZE)
     (part,) = list(folder.glob(".*.part")) or [None]

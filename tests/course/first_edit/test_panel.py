@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,14 +17,12 @@ from learnkit.clients.recordings.difference import Change
 from learnkit.clients.recordings.recording import Recording
 from learnkit.clients.recordings.replay import Miss
 from learnkit.clients.scripted import Reply
-from learnkit.course import lab as lab_module
 from learnkit.course.content import load
 from learnkit.course.first_edit import desk, script, widget
 from learnkit.course.first_edit.answers import Given, Paused
 from learnkit.course.first_edit.offer import answer_with
 from learnkit.course.first_edit.panel import Cell, Panel
 from learnkit.course.first_edit.rerun import ending, rerun
-from learnkit.course.games.stage import Stage
 from learnkit.course.jupyter.edited_cells import Ran
 from learnkit.course.lab import Lab
 from learnkit.course.scenario import Workspaces
@@ -522,72 +519,3 @@ def test_no_thread_is_left_after_another_run(
     panel.act({"server": True})
     assert panel.state()["phase"] == "ran"
     assert panel.be_the_model().phase == "yours"
-
-
-STAGE = """
-def play(run):
-    agent = run.agent([lk.CodingTools(run.workspace)])
-
-    def work():
-        agent.run("{prompt}")
-        seen.append(sorted(path.name for path in run.workspace.glob("[bm]*.txt")))
-
-    return work, print
-
-lab.stage("hello", play, lambda log, **rest: lk.views.Messages(log), buttons={{}})
-"""
-
-
-@pytest.mark.slow
-def test_a_stage_that_misses_gets_the_panel_below_its_picture(
-    shell: InteractiveShell,
-    no_thread_is_left: None,
-    served: list[dict[str, Any]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    shown: list[Stage] = []
-    panels: list[Panel] = []
-    there = threading.Event()
-    place, stage_init = widget.Place, Stage.__init__
-
-    def placed(panel: Panel) -> widget.Place:
-        panels.append(panel)
-        return place(panel)
-
-    def press() -> Panel:
-        there.clear()
-        shown[-1].press()
-        assert there.wait(20)
-        return panels[-1]
-
-    def begun(self: Stage, *given: Any) -> None:
-        stage_init(self, *given)
-        shown.append(self)
-        self._start.below.observe(
-            lambda change: there.set() if len(change["new"]) == 2 else None, "children"
-        )
-
-    monkeypatch.setattr(Stage, "__init__", begun)
-    monkeypatch.setattr(widget, "Place", placed)
-    monkeypatch.setattr("IPython.display.display", lambda box: None)
-    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
-    text = STAGE.format(prompt="Create bye.txt with bye in it.")
-    ran = Ran()
-    monkeypatch.setattr(lab_module, "RAN", ran)
-    ran.id, ran.text = "c9", text
-    assert shell.run_cell(text, store_history=False).success
-    ran.id, ran.text = "c10", "1 + 1"  # by then another cell has run
-    panel = press()
-    assert panel.cell.id == "c9"
-    assert shell.user_ns["seen"] == []
-    panel.ask_the_server()
-    assert shell.user_ns["seen"] == [["bye.txt"]]
-    assert panel.state()["phase"] == "ran"
-    seat = panel.be_the_model()
-    assert seat.phase == "yours", seat.head
-    seat.act({"ask": 1, "reply": [{"text": "I'd rather not."}]})
-    assert seat.phase == "ended"
-    assert shell.user_ns["seen"][-1] == []
-    shell.user_ns["lab"].script([lk.use("bash", command="touch mine.txt"), lk.say("Done.")])
-    assert shell.user_ns["seen"][-1] == ["mine.txt"]
-    assert press() is not panel
