@@ -146,7 +146,7 @@ def exercise(check: Callable[[Any], str | None]) -> Exercise:
 
 def said(check: Callable[[Any], str | None], thing: Any, capsys: Any) -> str:
     checked = ExerciseCheck(2, exercise(check))
-    assert checked(thing) is None
+    checked(thing)
     return str(capsys.readouterr().out)
 
 
