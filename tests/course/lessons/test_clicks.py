@@ -24,7 +24,7 @@ def test_a_click_completes_what_ready_lists_and_nothing_else(tmp_path: Path) -> 
     clicked = completes(agent, log)
     agent.ROOT = tmp_path / "another lesson's"
     clicked({"complete": 4})
-    assert "The board refuses: your ready lists #1, and not #4. 0 of 4" in str(Tasks(log))
+    assert "The board refuses: Your ready lists #1, and not #4. 0 of 4" in str(Tasks(log))
     for id in (1, 3):
         clicked({"complete": id})
     assert "2 of 4 tasks completed; ready: #2. 1 waiting" in str(Tasks(log))
