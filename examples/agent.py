@@ -636,7 +636,7 @@ def task_line(tasks: dict, task: dict) -> str:
 
 @tool("lead", "teammate")
 def task_list(agent: Agent) -> str:
-    """Show all tasks: [ ] pending, [>] in progress, [x] completed, [!] failed; and what is ready."""
+    """Show all tasks: [ ] pending, [>] in progress, [x] completed, [!] failed; and what's ready."""
     tasks = load_tasks()
     lines = [task_line(tasks, task) for task in tasks.values()]
     free = ", ".join(str(task["id"]) for task in ready(tasks))

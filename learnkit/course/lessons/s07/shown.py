@@ -63,7 +63,7 @@ def _refusal(ready: Iterable[dict[str, Any]], id: int) -> str | None:
 
 
 def night_log(requests: Iterable[dict[str, Any]]) -> EventLog:
-    """What the requests of several runs say about one board; each reply counts one second."""
+    """What the requests of several runs say about one board; each reply, and a restart, counts one."""
     log, tasks, time = EventLog(), dict[int, dict[str, Any]](), 0.0
     runs = list[list[dict[str, Any]]]()
     for request in requests:  # the last one of each run holds all of it
@@ -73,6 +73,7 @@ def night_log(requests: Iterable[dict[str, Any]]) -> EventLog:
     for messages in runs:
         if tasks:
             opened = tuple(map(_data, tasks.values()))
+            time += 1  # the restart: what was completed by then isn't in progress
             log.append(BoardOpened(tasks=opened), time=time)
         for said, answer in zip(messages[1::2], messages[2::2], strict=False):
             time += 1
