@@ -3,7 +3,7 @@
 A local server speaks the Messages API and takes a tenth of the recorded time. Its replies are those
 of the recordings, found by what a conversation begins with and by how many of them it holds. Where
 real time leads to more turns than were recorded, the model has nothing to say; it answers a request
-when it has been told of it; and which task is whose is decided anew.
+when it has been told of it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 NOTHING = "…"
-LESSONS = {"s09": "s09_teams", "s10": "s10_protocols", "s11": "s11_autonomy"}
+LESSONS = {"s09": "s09_teams", "s10": "s10_protocols"}
 
 
 def model(lesson: str) -> Any:
@@ -45,11 +45,6 @@ def model(lesson: str) -> Any:
         lane = member[1] if member else "lead"
         told = str(request["messages"])
         said = sum(m["role"] == "assistant" and NOTHING not in str(m) for m in request["messages"])
-        claimed = re.findall(r"<auto-claimed>Task #(\d+)", str(request["messages"][-1]["content"]))
-        if claimed:  # who gets which is decided by real time, not by the recording
-            return lk.use("task_update", task_id=int(claimed[-1]), status="completed")
-        if lane != "lead" and lesson == "s11":
-            return lk.say(NOTHING)
         known = replies[lane, str(request["messages"][0]["content"])]
         reply = known[said] if said < len(known) else lk.say(NOTHING)
         asked = re.findall(r"'request_id': '(\w+)'", str(reply.content))
