@@ -201,8 +201,7 @@ class Lab:
         with contextlib.ExitStack() as stack:
             workspace = self._workspaces.new()
             stack.callback(shutil.rmtree, workspace.parent, ignore_errors=True)
-            watched = 1.0 if script is None else 0.0
-            run = self._opened(stack, workspace, name, script, watched=watched)
+            run = self._opened(stack, workspace, name, script, watched=script is None)
             stack.enter_context(run.clock)
             with self._stopped(run.client.source):
                 yield run
