@@ -187,7 +187,7 @@ def test_an_exercise_is_passed_by_its_solution(opened: Open) -> None:
     exercise = opened.lesson.exercises[0]
     check, *_ = opened.cells("lab.exercise(1)")
     expect(opened.cell(check)).to_contain_text("not yet")
-    defines = rf"^(def|class) {exercise.name}\b"
+    defines = rf"^(@.*\n)*(def|class) {exercise.name}\b"
     opened.run(check, re.sub(defines, r"@lab.exercise(1)\n\g<0>", exercise.solution, flags=re.M))
     expect(opened.cell(check)).to_contain_text("✓ exercise 1")
 

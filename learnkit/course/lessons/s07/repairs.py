@@ -81,7 +81,8 @@ def check_ready(agent: Any) -> Verdict:
 
 
 @contextmanager
-def _terminal(agent: Any, folder: str) -> Iterator[Terminal]:
+def _terminal(agent: Any, folder: str, needs: str) -> Iterator[Terminal]:
+    getattr(agent, needs)  # if it isn't there, this says so better than a process
     with Terminal(str(agent.__source__), _one_task, Path(folder)) as terminal:
         yield terminal
 
@@ -144,7 +145,10 @@ KILLS: dict[str, tuple[str, int | None]] = {
 
 def check_save(agent: Any) -> Verdict:
     """Let processes save a task: one that lives, and some that are killed while they do."""
-    with tempfile.TemporaryDirectory(prefix="learnkit-") as folder, _terminal(agent, folder) as run:
+    with (
+        tempfile.TemporaryDirectory(prefix="learnkit-") as folder,
+        _terminal(agent, folder, "save") as run,
+    ):
 
         def start(name: str, limit: str, dies_at: int | None = None) -> Process:
             path = Path(folder, name, "task_1.json")
@@ -231,7 +235,10 @@ signal.alarm(0)
 
 def check_locked(agent: Any) -> Verdict:
     """Let two processes create a task each; between deciding and writing, each waits a while."""
-    with tempfile.TemporaryDirectory(prefix="learnkit-") as folder, _terminal(agent, folder) as run:
+    with (
+        tempfile.TemporaryDirectory(prefix="learnkit-") as folder,
+        _terminal(agent, folder, "locked") as run,
+    ):
         inside = run.start("", program=_ERROR_INSIDE)
         inside.wait()
         if inside.code and inside.last == "TimeoutError":

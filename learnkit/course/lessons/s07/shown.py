@@ -63,7 +63,7 @@ def _refusal(ready: Iterable[dict[str, Any]], id: int) -> str | None:
 
 
 def night_log(requests: Iterable[dict[str, Any]]) -> EventLog:
-    """What the requests of several runs say about a board; a reply and a restart count one each."""
+    """What the requests of several runs say about one board; a reply or a restart counts 1 s."""
     log, tasks, time = EventLog(), dict[int, dict[str, Any]](), 0.0
     runs = list[list[dict[str, Any]]]()
     for request in requests:  # the last one of each run holds all of it
