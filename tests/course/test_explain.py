@@ -18,7 +18,7 @@ from project import ROOT
 from learnkit.course.jupyter import errors as explain
 from learnkit.course.workbook.start_page import book
 
-LESSON = ROOT / "notebooks" / "s02_tools.ipynb"
+LESSON = ROOT / "notebooks" / "s01_agent_loop.ipynb"
 
 
 def notebook(folder: Path, *cells: str) -> Path:
