@@ -67,7 +67,7 @@ def test_the_summary_says_what_comes_next(progress: Progress) -> None:
 
     assert said() == "12 lessons, about 9 hours and the exercises. Begin with lesson 1."
     finish(progress, "s01")
-    time = "about 8 hours and the exercises to go"
+    time = "about 9 hours and the exercises to go"
     first = f"1 of 12 lessons finished, {time}; next comes lesson 2, Tools."
     assert said() == first
     progress.note("s04", "opened", "lesson")
