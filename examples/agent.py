@@ -1027,7 +1027,8 @@ def is_at_work(task: dict) -> bool:
     return True
 
 
-def give_back() -> None:
+@hook("on_stop")  # before it is idle, or the lead would find nobody busy and end
+def give_back(agent: Agent | None = None) -> None:
     """What a dead process or a stopped teammate was working on is ready again."""
     with locked(".tasks"):
         for task in load_tasks().values():

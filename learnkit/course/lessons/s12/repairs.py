@@ -154,15 +154,20 @@ def _typed(agent: Any, argv: list[str], text: str, happens: Callable[[int], Any]
             raise EOFError
         return line.rstrip("\n")
 
-    before = agent.client, agent.MODEL, sys.argv, sys.stdin
+    before = agent.client, agent.MODEL, agent.ROOT, sys.argv, sys.stdin
     client = lk.scripted(model)
     agent.client, agent.MODEL, sys.argv, sys.stdin = client, client.model, argv, typed
     agent.input = ask  # a kernel's own one would ask the page
     try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        with (
+            tempfile.TemporaryDirectory(prefix="learnkit-") as folder,
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(io.StringIO()),
+        ):
+            agent.ROOT = Path(folder)  # its inboxes' folder
             agent.main()
     finally:
-        agent.client, agent.MODEL, sys.argv, sys.stdin = before
+        agent.client, agent.MODEL, agent.ROOT, sys.argv, sys.stdin = before
         del agent.input
     return out.getvalue()
 
