@@ -89,9 +89,9 @@ def run() -> Iterator[Callable[[str], str]]:
 
 @pytest.mark.slow
 def test_a_lesson_begun_in_its_middle_says_what_to_run_first(run: Callable[[str], str]) -> None:
-    assert "'lab' is made by a cell under “Set-up”" in run('lab.predict("p1")')
-    assert run("%%agent\nX = 1").startswith("UsageError: 'lab' is made by a cell under “Set-up”")
-    said = run("outcome")
+    assert "'lab' is made by a cell under “1 · The agent loop”" in run('lab.predict("p1")')
+    assert run("%%agent\nX = 1").startswith("UsageError: 'lab' is made by a cell under “1 · The agent loop”")
+    said = run("TASK")
     assert "Run All Above Selected Cell" in said
     assert "\n" not in said, "one sentence, and no frames"
     run("from learnkit.course.agent_file.cells import register\ncells = register('s01', None)")
@@ -127,7 +127,7 @@ def test_an_interrupt_and_a_missing_key_are_a_sentence_each(run: Callable[[str],
     assert run("raise KeyboardInterrupt") == explain.INTERRUPTED
     said = run(
         'from learnkit import lesson\nlab = lesson("s02", mode="live")\n'
-        'with lab.scenario("edit") as run:\n    pass'
+        'with lab.scenario("limit") as run:\n    pass'
     )
     assert said.startswith("UsageError: mode 'live' needs a key: set ANTHROPIC_API_KEY")
     assert "Traceback" not in said
@@ -138,7 +138,7 @@ def test_an_interrupt_and_a_missing_key_are_a_sentence_each(run: Callable[[str],
 def test_a_miss_ends_its_cell_without_an_error_to_see(run: Callable[[str], str]) -> None:
     edited = (
         'import learnkit as lk\nfrom learnkit import lesson\nlab = lesson("s02")\n'
-        'with lab.scenario("edit") as run:\n'
+        'with lab.scenario("limit") as run:\n'
         '    run.agent([lk.CodingTools(run.workspace)]).run("Say hello.")'
     )
     assert run(edited) == "", "no traceback, although the cell has failed"
@@ -176,7 +176,7 @@ def test_a_python_without_learnkit_starts_in_peace() -> None:
 
 @pytest.mark.slow
 def test_a_cell_that_should_fail_is_known_by_its_tag(tmp_path: Path) -> None:
-    for path in sorted((ROOT / "notebooks").glob("s*.ipynb")):
+    for path in sorted((ROOT / "notebooks").glob("s*.ipynb"), reverse=True):  # lesson 1 has one
         cells = nbformat.read(path, as_version=4).cells
         meant = [cell.id for cell in cells if explain.is_meant(cell.id, path)]
         tagged = [c.id for c in cells if "raises-exception" in c.metadata.get("tags", ())]
