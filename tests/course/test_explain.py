@@ -90,7 +90,9 @@ def run() -> Iterator[Callable[[str], str]]:
 @pytest.mark.slow
 def test_a_lesson_begun_in_its_middle_says_what_to_run_first(run: Callable[[str], str]) -> None:
     assert "'lab' is made by a cell under “1 · The agent loop”" in run('lab.predict("p1")')
-    assert run("%%agent\nX = 1").startswith("UsageError: 'lab' is made by a cell under “1 · The agent loop”")
+    assert run("%%agent\nX = 1").startswith(
+        "UsageError: 'lab' is made by a cell under “1 · The agent loop”"
+    )
     said = run("TASK")
     assert "Run All Above Selected Cell" in said
     assert "\n" not in said, "one sentence, and no frames"
