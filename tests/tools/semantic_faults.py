@@ -70,7 +70,7 @@ def read_faults(folder: Path = LISTS) -> list[SemanticFault]:
     return [
         SemanticFault(room=path.stem, **row)
         for path in sorted(folder.glob("*.yaml"))
-        for row in yaml.safe_load(path.read_text("utf-8"))
+        for row in yaml.load(path.read_text("utf-8"), yaml.CSafeLoader)
     ]
 
 

@@ -10,12 +10,10 @@ import pytest
 from tests.tools import semantic_faults
 from tests.tools.tree_copy import ROOT
 
-FAULTS = semantic_faults.read_faults()
-
 
 def test_a_fault_can_be_planted_and_names_its_test() -> None:
     wrong = []
-    for fault in FAULTS:
+    for fault in semantic_faults.read_faults():
         source = (ROOT / fault.file).read_text("utf-8")
         if source.count(fault.old) != 1:
             wrong.append(f"{fault.file} has {source.count(fault.old)} times: {fault.old}")

@@ -19,8 +19,6 @@ from learnkit.course import files as course_files
 from learnkit.course.content.sources import agent_cells
 from learnkit.errors import UsageError
 
-#: What the lessons add whose notebooks don't build the file yet.
-_PARTS = {path.stem[:3]: path for path in Path(__file__).with_name("parts").glob("s*.py")}
 HEAD = '''"""A coding agent in one file, as the lessons of learnkit build it.
 
 python agent.py "Create hello.py that prints Hello World."
@@ -47,8 +45,7 @@ def lessons() -> dict[str, Path]:
 @cache
 def _added(lesson: str) -> list[str]:
     """The cells of a lesson with ``%%agent``, each followed by what repairs it."""
-    cells = agent_cells(json.loads(lessons()[lesson].read_text("utf-8")))
-    return cells or [_PARTS[lesson].read_text("utf-8")]
+    return agent_cells(json.loads(lessons()[lesson].read_text("utf-8")))
 
 
 @dataclass
@@ -61,6 +58,7 @@ class Definition:
         part: in which it is; an earlier lesson's if it took the place of a definition there.
         names: what it defines.
         needs: the names that must be there before it, when the file is run from the top.
+        uses: all names in it.
         is_constant: whether it is neither a function nor a class.
     """
 
@@ -72,6 +70,7 @@ class Definition:
         tree = ast.parse(self.text)
         node = tree.body[0]
         self.is_constant = isinstance(node, (ast.Assign, ast.AnnAssign))
+        self.uses = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
         first = [one for one in _first(tree) if isinstance(one, ast.Name)]
         self.needs = {one.id for one in first if isinstance(one.ctx, ast.Load)}
         self.names = {one.id for one in first if isinstance(one.ctx, ast.Store)}
@@ -89,12 +88,8 @@ class Source:
     @classmethod
     def reference(cls, last: str) -> Source:
         """The file as it is after a lesson, with all holes solved."""
-        source = cls()
-        for lesson in lessons():
-            if lesson <= last:
-                for cell in _added(lesson):
-                    source.add(lesson, cell)
-        return source
+        source = _reference(last)
+        return cls([*source.definitions], {*source.imports})
 
     def add(self, lesson: str, text: str) -> None:
         """Add a cell of a lesson.
@@ -132,8 +127,7 @@ class Source:
                 made[path.stem.replace("_", " ")] = _joined(mine)
         has_main = any("main" in one.names for one in self.definitions)
         made["main"] = CALL if has_main else f"{MAIN}\n\n{CALL}"
-        tree = ast.parse("\n".join(made.values()))
-        used = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
+        used = {"sys", *(name for one in self.definitions for name in one.uses)}
         imports = sorted(one for one in {*self.imports, "import sys"} if _bound(one) in used)
         return {"": HEAD + "\n" + "".join(_import_lines(imports)), **made}
 
@@ -155,6 +149,16 @@ class Source:
         if not any(one is new for one in self.definitions):
             place = sum(one.part <= new.part for one in self.definitions)
             self.definitions.insert(place, new)
+
+
+@cache
+def _reference(last: str) -> Source:
+    source = Source()
+    for lesson in lessons():
+        if lesson <= last:
+            for cell in _added(lesson):
+                source.add(lesson, cell)
+    return source
 
 
 def parsed(text: str) -> tuple[set[str], list[str]]:

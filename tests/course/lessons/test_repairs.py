@@ -75,6 +75,7 @@ def test_what_the_lesson_has_is_naive_and_its_repair_is_right(lesson: str, name:
     assert verdict(lesson, name, cells) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "name"), REPAIRS)
 def test_what_else_may_be_typed_gets_a_sentence_or_is_right(lesson: str, name: str) -> None:
     rows = data_file.read(ANSWERS / f"{lesson}.yaml", TypeAdapter(Rows))[name]
