@@ -54,11 +54,9 @@ _PUBLIC = {
     "widget.explore": "Answer drag explore pick",
     "widget.share": "share",
 }
-#: Public name -> the module that it stands for.
-_MODULES = {"charts": "views.charts", "simulated": "simulation.simulated", "views": "views"}
 _HOMES = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 
-__all__ = sorted([*_HOMES, *_MODULES])
+__all__ = sorted(["views", *_HOMES])
 
 if TYPE_CHECKING:
     from learnkit import views as views
@@ -111,8 +109,6 @@ if TYPE_CHECKING:
     from learnkit.runtime.shell import LocalShell as LocalShell
     from learnkit.runtime.shell import ShellResult as ShellResult
     from learnkit.runtime.virtual_clock import VirtualClock as VirtualClock
-    from learnkit.simulation import simulated as simulated
-    from learnkit.views import charts as charts
     from learnkit.widget.explore import Answer as Answer
     from learnkit.widget.explore import drag as drag
     from learnkit.widget.explore import explore as explore
@@ -121,8 +117,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        value: Any = _load(_MODULES[name])
+    if name == "views":
+        value: Any = _load(name)
     elif name in _HOMES:
         value = getattr(_load(_HOMES[name]), name)
     else:

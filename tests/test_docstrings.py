@@ -14,9 +14,7 @@ import learnkit
 from learnkit.core.tools import Tool
 
 #: The modules whose every public name a user reaches, beside the names of ``lk.*``.
-_PUBLIC = re.compile(
-    r"learnkit\.(testing(\..*)?|.*\binterface|views\.charts|simulation\.models|course\.lab)"
-)
+_PUBLIC = re.compile(r"learnkit\.(testing(\..*)?|.*\binterface|course\.lab)")
 
 #: The section of a docstring that lists parameters: all lines that are indented deeper.
 _SECTION = re.compile(r"^( *)(?:Args|Attributes):\n((?:\1 +\S.*\n?| *\n)*)", re.M)

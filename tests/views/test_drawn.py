@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,8 +21,7 @@ from workday import (
     log_of,
 )
 
-from learnkit.events.log import EventLog
-from learnkit.views import View, charts
+from learnkit.views import View
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import WIDE, Canvas, Shape
 
@@ -83,22 +81,3 @@ def test_a_short_log_is_drawn_as_it_was(kind: type[View[Any]]) -> None:
     name = kind.__name__
     lines = "\n".join(drawn(kind(log_of(LOGS[name])))).split("\n")
     compared(lines, FOLDER / f"{name.lower()}.txt")
-
-
-def test_charts_are_drawn_as_they_were() -> None:
-    log = EventLog()
-    for length in (100, 900, 300):
-        log.append("model.replied", usage={"input_tokens": length})
-    runs = {
-        label: [SimpleNamespace(passed=n % most == 0, turns=n % most) for n in range(9)]
-        for label, most in (("off", 7), ("on", 3))
-    }
-    parts = {"off": {"from the cache": 3.0, "output": 1.0}, "on": {"output": 2.0}}
-    lines = []
-    for chart in (
-        charts.compare(runs, ["passed", "turns"], "On wins."),
-        charts.bars(parts, "On is less."),
-        charts.tokens({"off": log, "on": log}, "Both fall.", threshold=800),
-    ):
-        lines += [*str(chart).split("\n"), *canvas_in_words(chart.canvas)]
-    compared(lines, FOLDER / "charts.txt")

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-import statistics
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from learnkit.backends.files.board import TaskBoard
 from learnkit.clients.connect import scripted
-from learnkit.clients.scripted import Reply, reply, say, use
+from learnkit.clients.scripted import Block, Reply, reply, say, use
 from learnkit.core.agent import Agent
 from learnkit.core.toolbox import Toolbox
 from learnkit.core.tools import tool
-from learnkit.course import trials
+from learnkit.core.transcript import texts
 from learnkit.course.games.killed import Killed
 from learnkit.course.games.night.fault import (
     Harness,
@@ -30,8 +28,10 @@ from learnkit.course.games.night.fault import (
 from learnkit.events.log import EventLog
 from learnkit.runtime.virtual_clock import VirtualClock
 
-#: The models of attention that work through the long hours, and how many of them must complete it.
-SEEDS, ENOUGH = range(10), 8
+#: Characters at the end of a request that the programs of three hours read.
+SIGHT = 4_000
+#: The steps of lesson 3's feature, and the days of lesson 6's logs.
+STEPS, DAYS = ("parse", "alerts", "command", "manual", "tests"), 10
 #: Seconds until the heat alert is too late, and how long the archive takes to fill in.
 DEADLINE, BACKFILL = 3600, 5400
 
@@ -96,29 +96,93 @@ def limit(harness: Harness, folder: Path) -> Outcome:
     )
 
 
-def _tried(name: trials.Name, harness: Harness, part: str) -> Outcome:
-    """Runs of the model of attention, with the part or without it; most must come to a good end."""
-    made = partial(harness.make, part) if harness.has(part) else None
-    tried = [trials.single(name, seed, made) for seed in SEEDS]
-    good = sum(one.completed for one in tried)
-    return Outcome(
-        good >= ENOUGH,
-        f"{good} of {len(tried)} equally forgetful models completed it; {ENOUGH} are enough.",
-        round(statistics.mean(one.turns for one in tried)),
-        round(statistics.mean(one.tokens for one in tried)),
-    )
+def sight(request: Any) -> str:
+    """What the programs of three hours read: the end of a request, and nothing before it."""
+    read = "\n".join(text for one in request["messages"] for text in texts(one["content"]))
+    return read[-SIGHT:]
 
 
 @fault("00:00", "s03", "A long detour", "todo")
 def detour(harness: Harness, folder: Path) -> Outcome:
     """A feature has five steps, and each prints so much that the request moves out of sight."""
-    return _tried("drift", harness, "todo")
+    built: list[str] = []
+
+    @tool
+    def build(step: str) -> str:
+        """Build a step of the feature."""
+        built.append(step)
+        return "one line of a long output\n" * (SIGHT // 20)
+
+    def listed(steps: dict[str, str]) -> Block:
+        items = [{"id": name, "text": name, "status": state} for name, state in steps.items()]
+        return use("todo", items=items).content[0]
+
+    def model(request: Any) -> Reply:
+        in_sight = sight(request)
+        marks = re.findall(r"^\[([ >x])\] \S+ (\w+)$", in_sight, re.MULTILINE)
+        steps = {name: "pending" if mark == " " else "completed" for mark, name in marks}
+        if not steps:
+            steps = dict.fromkeys(re.findall(r"^- (\w+)$", in_sight, re.MULTILINE), "pending")
+        left = [name for name, state in steps.items() if state == "pending"]
+        if not left:
+            return say("The feature is built.")
+        steps[left[0]] = "in_progress"
+        call = use("build", step=left[0])
+        return reply(*call.content, listed(steps)) if "todo" in offered(request) else call
+
+    chosen = [harness.make("todo")] if harness.has("todo") else []
+    prompt = "Build the feature:\n" + "\n".join(f"- {name}" for name in STEPS)
+    log = run(model, [Toolbox(build), *chosen], prompt)
+    return judged(
+        log,
+        built == [*STEPS],
+        "Each update showed the list again, so what was left stood at the end of every request.",
+        f"{len(built)} of {len(STEPS)} steps were built: the request was out of sight by then.",
+    )
 
 
 @fault("01:00", "s04", "Eight stations", "subagents")
 def stations(harness: Harness, folder: Path) -> Outcome:
-    """Eight parsers each hide one fact. Read in one context, they get mixed up."""
-    return _tried("pollution", harness, "subagents")
+    """Eight parsers each hide one fact, in more text than one look takes in."""
+    names = [f"station_{letter}" for letter in "abcdefgh"]
+    facts = {name: f"{name} marks a missing reading with -{n}99" for n, name in enumerate(names, 1)}
+    noted: list[str] = []
+
+    @tool
+    def read_parser(station: str) -> str:
+        """Read a parser."""
+        return "one line of a long parser\n" * (SIGHT // 30) + facts[station]
+
+    @tool
+    def note(lines: list[str]) -> str:
+        """Note what was found out."""
+        noted.extend(lines)
+        return "noted"
+
+    def model(request: Any) -> Reply:
+        in_sight = sight(request)
+        known = re.findall(r"^station_\w marks .*$", in_sight, re.MULTILINE)
+        if known and "note" not in offered(request):  # a subagent reports
+            return say(known[-1])
+        if known:
+            return say("All stations are noted.") if noted else use("note", lines=known)
+        asked = re.findall(r"^- (station_\w)$", in_sight, re.MULTILINE)
+        if "task" in offered(request):
+            prompt = "What marks a missing reading?\n- "
+            return reply(*(use("task", prompt=prompt + one, description=one) for one in asked))
+        return reply(*(use("read_parser", station=one) for one in asked))
+
+    chosen = []
+    if harness.has("subagents"):
+        chosen = [harness.make("subagents", lambda: [Toolbox(read_parser)])]
+    prompt = "Note what marks a missing reading:\n" + "\n".join(f"- {name}" for name in names)
+    log = run(model, [Toolbox(read_parser, note), *chosen], prompt)
+    return judged(
+        log,
+        noted == [*facts.values()],
+        "Each parser was read in a context of its own, and eight reports of a line came back.",
+        f"{len(noted)} of {len(names)} facts were noted: the other parsers were out of sight.",
+    )
 
 
 def house_skill(folder: Path) -> Path:
@@ -156,8 +220,46 @@ def style(harness: Harness, folder: Path) -> Outcome:
 
 @fault("03:00", "s06", "A full context", "compaction")
 def full(harness: Harness, folder: Path) -> Outcome:
-    """Sixteen days of logs come in after you have agreed on a unit."""
-    return _tried("overflow", harness, "compaction")
+    """Ten days of logs come in after you have agreed on a unit."""
+    highs = [f"day {number}: {20 + number}" for number in range(1, DAYS + 1)]
+    noted: list[str] = []
+
+    @tool
+    def read_log(day: int) -> str:
+        """Read the log of a day."""
+        return "one line of a long log\n" * (SIGHT // 60) + highs[day - 1]
+
+    @tool
+    def note(lines: list[str]) -> str:
+        """Note the highest values, and their unit."""
+        noted.extend(lines)
+        return "noted"
+
+    def model(request: Any) -> Reply:
+        known = list(dict.fromkeys(re.findall(r"the unit is celsius|day \d+: \d+", sight(request))))
+        if not offered(request):  # a summary is asked for
+            return say("\n".join(known))
+        if len(request["messages"]) == 1 and len(known) == 1:
+            return say("Agreed.")
+        if noted:
+            return say("The report is written.")
+        if highs[-1] in known:
+            return use("note", lines=known)
+        return use(
+            "read_log", day=1 + max((int(one.split()[1][:-1]) for one in known[1:]), default=0)
+        )
+
+    chosen = []
+    if harness.has("compaction"):
+        chosen = [harness.make("compaction", SIGHT // 8, DAYS, folder / "transcripts")]
+    agreed = "We agree that the unit is celsius."
+    log = run(model, [Toolbox(read_log, note), *chosen], agreed, "How hot was each day?")
+    return judged(
+        log,
+        noted == ["the unit is celsius", *highs],
+        "Summaries kept the unit and the values, and were short enough to stay in sight.",
+        f"{len(noted)} of {DAYS + 1} facts were noted: what came first was out of sight.",
+    )
 
 
 @fault("04:00", "s07", "kill -9", "tools", "tasks")

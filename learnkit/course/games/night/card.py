@@ -7,6 +7,7 @@ import textwrap
 from typing import Any
 
 from learnkit.course.display.card import Card
+from learnkit.course.games.night.alone import SIGHT
 from learnkit.course.games.night.fault import PARTS
 from learnkit.course.games.night.night import BUDGET, FAULTS, Night
 from learnkit.events.text import listed
@@ -20,10 +21,10 @@ RULES = (
 )
 #: What must stand beside every result.
 HONEST = (
-    "We wrote each hour for one lesson, so its mechanism decides the result. At 00:00, 01:00 and "
-    "03:00 a simulated model with limited attention works, ten times. In the other hours a program "
-    "answers for the model, and uses the tools it is offered. Neither is an LLM. In those nine "
-    "hours the tools really run, and each verdict is read from what they leave behind."
+    "We wrote each hour for one lesson, so its mechanism decides the result. No model decides: a "
+    "program answers, and uses the tools it is offered. At 00:00, 01:00 and 03:00 it reads only "
+    f"the last {SIGHT:,} characters of a request, which stands for limited attention. The tools "
+    "really run, and each verdict is read from what they leave behind."
 )
 #: The night that a page without buttons shows.
 EXAMPLE = ["tools", "todo", "tasks"]
