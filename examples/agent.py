@@ -149,6 +149,33 @@ def path_in(agent: Agent, path: str) -> Path:
     return full
 
 
+PROCESS = {
+    # A command that prints its environment must not print your key.
+    "env": {name: value for name, value in os.environ.items() if "ANTHROPIC" not in name},
+    "start_new_session": True,  # so that all that a command has started can be ended with it
+    "stdin": subprocess.DEVNULL,
+    "stdout": subprocess.PIPE,
+    "stderr": subprocess.STDOUT,
+    "text": True,
+    "errors": "replace",
+}
+
+
+def start(command: str, folder: Path) -> subprocess.Popen:
+    return subprocess.Popen(["bash", "-c", command], cwd=folder, **PROCESS)
+
+
+def output_of(process: subprocess.Popen, seconds: int) -> str:
+    """Wait for a command, at most so long; nothing that it has started stays behind."""
+    with process:
+        try:
+            output = process.communicate(timeout=seconds)[0]
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return f"{output}(exit code {process.returncode})" if process.returncode else output
+
+
 @tool("write")
 def bash(agent: Agent, command: str) -> str:
     """Run a bash command in the project's folder and return its output, for at most 120 seconds.
@@ -182,33 +209,6 @@ def edit_file(agent: Agent, path: str, old_text: str, new_text: str) -> str:
         raise ValueError(f"{path} does not contain this old_text; read the file again")
     full.write_text(text.replace(old_text, new_text, 1), "utf-8")
     return f"Edited {path}; old_text occurred {text.count(old_text)} time(s)."
-
-
-PROCESS = {
-    # A command that prints its environment must not print your key.
-    "env": {name: value for name, value in os.environ.items() if "ANTHROPIC" not in name},
-    "start_new_session": True,  # so that all that a command has started can be ended with it
-    "stdin": subprocess.DEVNULL,
-    "stdout": subprocess.PIPE,
-    "stderr": subprocess.STDOUT,
-    "text": True,
-    "errors": "replace",
-}
-
-
-def start(command: str, folder: Path) -> subprocess.Popen:
-    return subprocess.Popen(["bash", "-c", command], cwd=folder, **PROCESS)
-
-
-def output_of(process: subprocess.Popen, seconds: int) -> str:
-    """Wait for a command, at most so long; nothing that it has started stays behind."""
-    with process:
-        try:
-            output = process.communicate(timeout=seconds)[0]
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-    return f"{output}(exit code {process.returncode})" if process.returncode else output
 
 
 # For tools of a group: allow, ask or deny. Those of other groups are allowed.

@@ -48,9 +48,12 @@ class Batch:
         for group in self._groups():
             allowed = []
             for call in group:
-                self._agent.emit(ToolStarted(id=call.id, name=call.name, input=call.input))
-                if objection := self._objection(call):
-                    how, why = objection
+                how, why = self._objection(call) or ("ran", "")
+                refused = why if how == "refused" else ""
+                self._agent.emit(
+                    ToolStarted(id=call.id, name=call.name, input=call.input, refused=refused)
+                )
+                if why:
                     self._keep(call, how, result_content(why))
                 else:
                     allowed.append(call)

@@ -192,17 +192,20 @@ class ReplyRepaired:
     problems: tuple[str, ...] = ()
 
 
-@event(
-    "tool.started",
-    lesson="s01",
-    sentence=lambda call: f"{call.name} runs: {one_line(arguments(call.input or {}), 60)}",
-)
+def _call_started(call: ToolStarted) -> str:
+    if call.refused:
+        return f"{call.name} doesn't run: {quoted(call.refused)}."
+    return f"{call.name} runs: {one_line(arguments(call.input or {}), 60)}"
+
+
+@event("tool.started", lesson="s01", sentence=_call_started)
 class ToolStarted:
-    """A call is looked at, and runs if no mechanism refuses it."""
+    """A call is about to run, unless a mechanism has ``refused`` it, for the reason given."""
 
     id: str
     name: str = "?"
     input: Any = None
+    refused: str = detail(default="", sometimes=True)
 
 
 How = Literal["ran", "raised", "invalid", "unknown", "refused", "cut", "cancelled"]

@@ -54,6 +54,7 @@ class Current:
     id: str
     name: str
     input: Any = None
+    refused: str = ""
     ended: ToolEnded | None = None
 
 
@@ -84,15 +85,17 @@ class Dispatch(Worded[State], Diagram[State]):
         row = state.rows.get(name) or ToolRow(name)
         running = {**state.running}
         if isinstance(typed, ToolStarted):
-            row = replace(row, running=row.running + 1)
-            current = running[key] = Current(*key, name, typed.input)
+            kind = "refused" if typed.refused else "running"
+            row = replace(row, **{kind: getattr(row, kind) + 1})
+            current = running[key] = Current(*key, name, typed.input, typed.refused)
         else:
             started = running.pop(key, None)
             current = replace(started or Current(*key, name), ended=typed)
             kind = "refused" if typed.how == "refused" else "ok" if typed.done else "errors"
             known = row.known and typed.how != "unknown"
-            counted = {kind: getattr(row, kind) + 1}
-            row = replace(row, known=known, running=row.running - bool(started), **counted)
+            if not current.refused:  # that is counted
+                counted = {kind: getattr(row, kind) + 1}
+                row = replace(row, known=known, running=row.running - bool(started), **counted)
         return replace(state, rows={**state.rows, name: row}, running=running, current=current)
 
     def _says(self, state: State) -> list[str]:
@@ -158,11 +161,12 @@ def _call_lines(current: Current | None) -> list[blocks.BlockLine]:
     if current is None:
         return []
     asked = blocks.BlockLine(theme.CALL, arguments(current.input or {}), name=current.name)
-    if current.ended is None:
+    ended = current.ended
+    if ended is None and not current.refused:
         return [asked]
-    mark = theme.RESULT if current.ended.done else theme.ERROR
-    text = current.ended.output or "(empty)"
-    return [asked, blocks.BlockLine(mark, text)]
+    mark = theme.RESULT if ended and ended.done else theme.ERROR
+    text = ended.output if ended else current.refused
+    return [asked, blocks.BlockLine(mark, text or "(empty)")]
 
 
 class _Sheet:
@@ -181,7 +185,8 @@ class _Sheet:
     @property
     def refused(self) -> bool:
         """Whether the gate has not let the call through."""
-        return bool(self.now and self.now.ended and self.now.ended.how == "refused")
+        now = self.now
+        return bool(now and (now.refused or (now.ended and now.ended.how == "refused")))
 
     def draw(self, rows: list[ToolRow]) -> None:
         canvas, y, call = self.canvas, 20.0, _call_lines(self.now)

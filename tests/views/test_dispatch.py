@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import learnkit as lk
 from learnkit.events.log import EventLog
 from learnkit.views import Dispatch
 from learnkit.views.drawing.display import NARROW, WIDE
+from learnkit.views.words import describe
 
 
 def counts(view: Dispatch, k: int | None = None) -> dict[str, tuple[int, ...]]:
@@ -117,18 +120,28 @@ def test_the_current_call_goes_to_its_tool_and_its_result_comes_back(story: Even
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_a_refused_call_ends_at_the_gate(width: float, run: Callable[..., Any]) -> None:
+def test_a_refused_call_ends_at_the_gate_at_once(
+    width: float, run: Callable[..., Any], tmp_path: Path
+) -> None:
     one = run()
     one.start()
     one.call("t", "bash", {"command": "ls"}, "a")
     view = Dispatch(one.log)
     free = view.draw(view.at(), width, 20)
     assert (free["gate is"].lines, free["gate"].mark) == (("gate",), "")
-    one.end("u", "bash", "not allowed", is_error=True, how="refused")
-    view = Dispatch(one.log)
-    shut = view.draw(view.at(), width, 20)
-    assert (shut["gate is"].lines, shut["gate"].mark) == (("⊘ refused",), "blocked")
-    for canvas, ends in ((free, False), (shut, True)):
+    log = EventLog()
+    denied = lk.Permission({"bash": ("deny", "use the file tools")})
+    script = [lk.use("bash", command="ls"), lk.say("No.")]
+    lk.Agent(lk.scripted(script), [lk.CodingTools(tmp_path), denied], events=log).run("Go.")
+    (begun, ended) = (n for n, event in enumerate(log, 1) if event.type.startswith("tool."))
+    view = Dispatch(log)
+    at_once, shut = (view.draw(view.at(k), width, 20) for k in (begun, ended))
+    for canvas in (at_once, shut):
+        assert (canvas["gate is"].lines, canvas["gate"].mark) == (("⊘ refused",), "blocked")
+        assert "use the file tools" in " ".join(canvas["block 1"].lines)
+    assert counts(view, begun)["bash"] == counts(view, ended)["bash"] == (1, 0, 0, 0, 1)
+    assert "use the file tools" in describe(log[begun - 1])
+    for canvas, ends in ((free, False), (at_once, True), (shut, True)):
         turns = re.findall(r"[HV]", canvas["way"].path)
         assert (len(turns) == 1) == ends, "its arrow does not turn towards a tool"
         reaches = canvas["gate"].path.count("M") == 1

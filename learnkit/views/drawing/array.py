@@ -131,7 +131,7 @@ def grow(array: Array, event: Event) -> Array:
             return _requested(array)
         case loop.ModelFailed() | loop.RunEnded():
             return replace(array, waiting=False) if array.waiting else array
-        case loop.ToolStarted(id=call):
+        case loop.ToolStarted(id=call, refused=""):
             return _marked(array, {call: theme.WORKING})
         case loop.ToolEnded(id=call) as ended:
             return _marked(array, {call: theme.DONE if ended.done else theme.FAILED})

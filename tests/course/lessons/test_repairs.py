@@ -132,6 +132,7 @@ def test_the_request_that_lesson_3_has_refused_is_answered_with_the_repair(
 def commands(book: Any) -> list[str]:
     """The lines for the terminal that need nobody at the keyboard."""
     text = "\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
+    text = text.replace("\\\n", "")  # a line that goes on in the next one
     lines = re.findall(r"^learnkit serve .*python agent\.py.*$", text, re.MULTILINE)
     return [line for line in lines if "--me" not in line]
 

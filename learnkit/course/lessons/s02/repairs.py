@@ -1,4 +1,4 @@
-"""What lesson 2 has its reader write into ``agent.py``: which paths the file tools accept."""
+"""What lesson 2 has its reader write into ``agent.py``: the check of paths, and the gate."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def check_path(agent: Any) -> Verdict:
         if isinstance(error, (AttributeError, TypeError, NameError)) or not str(error):
             said = f"{type(error).__name__}: {error}"
             return (
-                f"{path} isn't written, but the model only reads “{said}”: raise a PermissionError"
+                f"{path} isn't written, but the model only reads “{said}”: let the error say which "
+                "path was refused, and why"
             )
     for path, why in _INSIDE:
         error, _, arrived = _written(agent, path)
@@ -72,8 +73,73 @@ def _written(agent: Any, path: str) -> tuple[Exception | None, bool, bool]:
         return error, kept, full.is_file() and full.read_text() == "new"
 
 
+#: Calls: the tool and its group, what the user would answer, what that is in words, whether it
+#: runs, and what the model has to read of it.
+_CALLS = (
+    ("looks", "read", False, "which the policy allows", True, "done"),
+    ("writes", "write", True, "which the user allows", True, "done"),
+    (
+        "writes",
+        "write",
+        False,
+        "which the user does not allow",
+        False,
+        "PermissionError: the user does not",
+    ),
+    (
+        "erases",
+        "erase",
+        True,
+        "which the policy denies",
+        False,
+        "PermissionError: the user does not",
+    ),
+    ("flies", "", True, "a tool that there isn't", False, "no tool 'flies'"),
+)
+
+
+def check_gate(agent: Any) -> Verdict:
+    """Run calls that a policy allows, denies and asks about, and see which of them run."""
+    for name, group, answer, which, runs, reads in _CALLS:
+        ran: list[str] = []
+        asked: list[str] = []
+        what = f"`{name}`, {which}"
+
+        def tool(agent: Any, ran: list[str] = ran) -> str:
+            ran.append("it ran")
+            return "done"
+
+        def ask(question: str, asked: list[str] = asked, answer: bool = answer) -> bool:
+            asked.append(question)
+            return answer
+
+        tool.groups = {group}  # type: ignore[attr-defined]
+        lead = SimpleNamespace(tools={name: tool} if group else {})
+        kept = agent.POLICY, agent.ask_user
+        agent.POLICY, agent.ask_user = {"write": "ask", "erase": "deny"}, ask
+        try:
+            result = agent.run_call(lead, {"id": "toolu_1", "name": name, "input": {}})
+        finally:
+            agent.POLICY, agent.ask_user = kept
+        if not isinstance(result, dict):
+            return f"{what}, has no result: the next request would be refused"
+        if ran and not runs:
+            return f"{what}, ran all the same"
+        if runs and not ran:
+            return f"{what}, didn't run; the model reads “{result['content']}”"
+        if len(asked) != (group == "write"):
+            return f"{what}: the user was asked {len(asked)} times"
+        if reads not in result["content"] or bool(result.get("is_error")) == runs:
+            said = result["content"]
+            return f"{what}, doesn't run, but the model reads “{said}”; it should read “{reads} …”"
+    return None
+
+
 REPAIRS = {
     "path_in": Repair(
         check_path, "Six ways out are closed, and six ways that only look like one are open."
-    )
+    ),
+    "run_call": Repair(
+        check_gate, "What is refused does not run, and the model reads why; all else runs."
+    ),
 }
