@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-GOAL = "In each file in app/, add a constant LIMIT with the number from its docstring."
 #: Name of a file -> what it is about, its limit, and what its functions handle.
 FILES = {
     "auth": ("Signing in and out", 5, "session"),
