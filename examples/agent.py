@@ -366,7 +366,7 @@ The rules of the project, if it has any, are in docs/rules.md: read them first."
 
 
 @hook("start")
-def list_children(agent: Agent) -> None:
+def start_without_children(agent: Agent) -> None:
     agent.children = []
 
 
@@ -393,7 +393,7 @@ PLACES = Semaphore(3)  # for subagents at work
 
 
 @hook("start")
-def listen_for_stop(agent: Agent) -> None:
+def add_stop_flag(agent: Agent) -> None:
     agent.stopped = Event()
 
 
