@@ -42,11 +42,11 @@ def write_files(workspace: Path) -> Path:
     return folder
 
 
-def limits(workspace: Path) -> dict[str, tuple[int, list[int]]]:
-    """Read from the disk which limits the files have now."""
+def limits(workspace: Path) -> dict[str, tuple[int, int | None]]:
+    """Read from the disk which limit each file needs, and which one it sets."""
     found = {}
     for name, (_, limit, _) in FILES.items():
         text = (workspace / "app" / f"{name}.py").read_text("utf-8")
-        numbers = re.findall(r"^LIMIT = (\d+)$", text, re.MULTILINE)
-        found[f"{name}.py"] = (limit, [int(number) for number in numbers])
+        number = re.search(r"^LIMIT = (\d+)$", text, re.MULTILINE)
+        found[f"{name}.py"] = limit, number and int(number[1])
     return found

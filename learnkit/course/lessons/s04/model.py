@@ -12,7 +12,6 @@ from learnkit.course.lessons.s04.five_files import FILES
 from learnkit.events.text import blocks_of, content_text
 
 PROMPTS = ("Which stations have a reading of -9999? Give each one to a subagent.",)
-_STATIONS = ("beijing", "cairo", "oslo")
 
 
 def program(pick: Callable[[str], str]) -> Callable[[dict[str, Any]], Reply]:
@@ -46,7 +45,7 @@ def script(request: dict[str, Any]) -> Reply:
     messages = request["messages"]
     prompt, results = content_text(messages[0]["content"]), results_of(messages)
     if prompt in PROMPTS:
-        files = [f"stations/{name}.csv" for name in _STATIONS]
+        files = [f"stations/{name}.csv" for name in ("beijing", "cairo", "oslo")]
         text = "Is there a reading of -9999 in {}? Report it in one line."
         return say("\n".join(results)) if results else _tasks(files, text)
     if path := re.match(r"Is there a reading of -9999 in (stations/\w+\.csv)\?", prompt):
