@@ -19,9 +19,9 @@ def test_each_file_says_its_own_limit_and_sets_none(tmp_path: Path) -> None:
 
 
 def test_the_limit_that_a_file_sets_is_read(tmp_path: Path) -> None:
-    folder = write_files(tmp_path)
+    write_files(tmp_path)
     head, _, rest = source("api").partition("\n")
-    (folder / "api.py").write_text(f"{head}\n\nLIMIT = 20\n{rest}")
-    (folder / "user.py").write_text(source("user") + "\n# LIMIT = 20\n")
+    (tmp_path / "app/api.py").write_text(f"{head}\n\nLIMIT = 20\n{rest}")
+    (tmp_path / "app/user.py").write_text(source("user") + "\n# LIMIT = 20\n")
     assert limits(tmp_path)["api.py"] == (100, 20)
     assert limits(tmp_path)["user.py"] == (20, None)

@@ -33,13 +33,12 @@ def source(name: str) -> str:
     return head + "".join(_FUNCTION.format(verb=v, noun=noun, title=v.title()) for v in _VERBS)
 
 
-def write_files(workspace: Path) -> Path:
+def write_files(workspace: Path) -> None:
     """Write the five files."""
     folder = workspace / "app"
     folder.mkdir()
     for name in FILES:
         (folder / f"{name}.py").write_text(source(name), encoding="utf-8")
-    return folder
 
 
 def limits(workspace: Path) -> dict[str, tuple[int, int | None]]:

@@ -15,11 +15,7 @@ PROMPTS = ("Which stations have a reading of -9999? Give each one to a subagent.
 
 
 def program(pick: Callable[[str], str]) -> Callable[[dict[str, Any]], Reply]:
-    """Return what plays every agent of Bob's job; pick takes a limit from an agent's context.
-
-    An agent that has ``task`` hands out each file. Any other one reads the files that its prompt
-    names, or all five, and then edits one after the other.
-    """
+    """Return what plays every agent of Bob's job; pick takes a limit from an agent's context."""
 
     def answer(request: dict[str, Any]) -> Reply:
         messages = request["messages"]
@@ -70,5 +66,5 @@ def _summary(messages: Sequence[Any]) -> Reply:
 
 
 def _tasks(files: Sequence[str], text: str) -> Reply:
-    calls = [use("task", prompt=text.format(path), description=path) for path in files]
+    calls = (use("task", prompt=text.format(path), description=path) for path in files)
     return reply("Each one gets a subagent.", *calls)
