@@ -361,13 +361,13 @@ def remind(agent: Agent, calls: list[dict]) -> str | None:
 # %% s04 subagents
 BRIEF = """You are a subagent: you do one task for another agent, and nobody answers questions.
 Your last message is all that your caller reads. Report in a few lines what you found or did, with
-the names of files, and what is still open. Say how you know.
+the names of files, and what is still open.
 The rules of the project, if it has any, are in docs/rules.md: read them first."""
 
 
 @hook("start")
-def no_children(agent: Agent) -> None:
-    agent.children, agent.stopped = [], Event()
+def start_without_children(agent: Agent) -> None:
+    agent.children = []
 
 
 @tool("lead")
@@ -390,6 +390,11 @@ def report(child: Agent, last: str) -> str:
 
 
 PLACES = Semaphore(3)  # for subagents at work
+
+
+@hook("start")
+def add_stop_flag(agent: Agent) -> None:
+    agent.stopped = Event()
 
 
 @hook("before_model")

@@ -42,6 +42,8 @@ OWN = 5.0
 _LOOK, _AGAIN = 0.25, 0.05
 #: Seconds in which a thread of the learner's has to end after its check, and once it is stopped.
 _LEFT, _GRACE = 0.5, 2.0
+#: How the file name of what ``agent.py`` has from the lessons before begins.
+EARLIER = "agent.py, lessons to "
 #: Columns of an error's text, and of a value, that are shown.
 WIDTH, VALUE = 240, 60
 
@@ -63,7 +65,10 @@ def judge(
         with limit:
             verdict = check(thing)
     except _Endless as error:
-        where = _where(error.__traceback__, code)
+        first: BaseException = error  # a handler on its way out, of the harness, raises it anew
+        while isinstance(first.__context__, _Endless):
+            first = first.__context__
+        where = _where(first.__traceback__, code)
     except (Exception, SystemExit) as error:
         if not limit.over:  # a loop of ours may have made this error of the other one
             return _capitalised(_blamed(error, thing, limit.returned, code))
@@ -325,11 +330,13 @@ def _said(error: BaseException) -> str:
 
 
 def _where(traceback: TracebackType | None, check: CodeType | None) -> str:
-    """The last line of the learner's own code that the error came through."""
-    found = ""
+    """The last line that the error came through, of a cell, or else of the lessons before."""
+    found, typed = "", False
     while traceback is not None:
         name, number = traceback.tb_frame.f_code.co_filename, traceback.tb_lineno
-        if _learners(name) and traceback.tb_frame.f_code is not check:
+        own = not name.startswith(EARLIER)
+        if _learners(name) and traceback.tb_frame.f_code is not check and typed <= own:
+            typed = own
             source = one_line(linecache.getline(name, number), WIDTH)
             found = f", in line {number} of your code" + (f": {source}" if source else "")
         traceback = traceback.tb_next

@@ -14,6 +14,7 @@ from typing import Any
 
 from learnkit.course.agent_file.own import BELOW, NAME, OwnFile, before_lesson
 from learnkit.course.agent_file.source import Source, parsed
+from learnkit.course.exercise_checks import EARLIER
 
 
 class AgentCells:
@@ -38,7 +39,7 @@ class AgentCells:
         self.source = Source.reference(before)
         vars(self.module)["__source__"] = self.source
         if before:
-            code = _compiled(str(self.source), f"agent.py, lessons to {before}")
+            code = _compiled(str(self.source), f"{EARLIER}{before}")
             exec(code, self.module.__dict__)
 
     def run(self, line: str, cell: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-GOAL = "In each file in app/, add a constant LIMIT with the number from its docstring."
 #: Name of a file -> what it is about, its limit, and what its functions handle.
 FILES = {
     "auth": ("Signing in and out", 5, "session"),
@@ -34,20 +33,19 @@ def source(name: str) -> str:
     return head + "".join(_FUNCTION.format(verb=v, noun=noun, title=v.title()) for v in _VERBS)
 
 
-def write_files(workspace: Path) -> Path:
+def write_files(workspace: Path) -> None:
     """Write the five files."""
     folder = workspace / "app"
     folder.mkdir()
     for name in FILES:
         (folder / f"{name}.py").write_text(source(name), encoding="utf-8")
-    return folder
 
 
-def limits(workspace: Path) -> dict[str, tuple[int, list[int]]]:
-    """Read from the disk which limits the files have now."""
+def limits(workspace: Path) -> dict[str, tuple[int, int | None]]:
+    """Read from the disk which limit each file needs, and which one it sets."""
     found = {}
     for name, (_, limit, _) in FILES.items():
         text = (workspace / "app" / f"{name}.py").read_text("utf-8")
-        numbers = re.findall(r"^LIMIT = (\d+)$", text, re.MULTILINE)
-        found[f"{name}.py"] = (limit, [int(number) for number in numbers])
+        number = re.search(r"^LIMIT = (\d+)$", text, re.MULTILINE)
+        found[f"{name}.py"] = limit, number and int(number[1])
     return found

@@ -1,39 +1,49 @@
-"""Who answers in lesson 4 where a reply must fit what the learner wrote: a function of the request.
-
-It plays the parent and every subagent, and knows an agent by its first message.
-"""
+"""Who answers in lesson 4: programs, which know an agent by its first message and its tools."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from learnkit.clients.scripted import Reply, reply, say, use
-from learnkit.course.lessons.s04.five_files import FILES, GOAL
+from learnkit.course.lessons.s04.five_files import FILES
 from learnkit.events.text import blocks_of, content_text
 
 PROMPTS = ("Which stations have a reading of -9999? Give each one to a subagent.",)
-_STATIONS = ("beijing", "cairo", "oslo")
-_LIMIT = (
-    "In {}, add a constant LIMIT below the module's docstring, with the number that the docstring "
-    "gives. Report the file and the number in one line."
-)
-_GREP = "Is there a reading of -9999 in {}? Report it in one line."
+
+
+def program(pick: Callable[[str], str]) -> Callable[[dict[str, Any]], Reply]:
+    """Return what plays every agent of Bob's job; pick takes a limit from an agent's context."""
+
+    def answer(request: dict[str, Any]) -> Reply:
+        messages = request["messages"]
+        prompt, results = content_text(messages[0]["content"]), results_of(messages)
+        files = re.findall(r"app/\w+\.py", prompt) or [f"app/{name}.py" for name in FILES]
+        if any(tool["name"] == "task" for tool in request["tools"]):
+            text = "In {}, add a constant LIMIT with the number from its docstring."
+            return _summary(messages) if results else _tasks(files, text)
+        if not results:
+            return reply(*(use("read_file", path=path) for path in files))
+        edited = len(results) - len(files)
+        if edited == len(files):
+            return say(f"{files[0]} is done.") if edited == 1 else _summary(messages)
+        head = results[edited].partition("\n")[0]
+        new = f"{head}\n\nLIMIT = {pick(json.dumps(messages))}"
+        return use("edit_file", path=files[edited], old_text=head, new_text=new)
+
+    return answer
 
 
 def script(request: dict[str, Any]) -> Reply:
-    """Hand each file to a subagent; as a subagent, do what the prompt says."""
+    """Answer in the terminal: hand each station to a subagent; as a subagent, look."""
     messages = request["messages"]
     prompt, results = content_text(messages[0]["content"]), results_of(messages)
-    if prompt == GOAL:
-        files = {f"app/{name}.py": _LIMIT for name in FILES}
-        return _summary(messages) if results else _tasks(files, "They don't depend on each other.")
     if prompt in PROMPTS:
-        files = {f"stations/{name}.csv": _GREP for name in _STATIONS}
-        return say("\n".join(results)) if results else _tasks(files, "One for each station.")
-    if path := re.match(r"In (app/\w+\.py), add", prompt):
-        return _limited(path[1], results)
+        files = [f"stations/{name}.csv" for name in ("beijing", "cairo", "oslo")]
+        text = "Is there a reading of -9999 in {}? Report it in one line."
+        return say("\n".join(results)) if results else _tasks(files, text)
     if path := re.match(r"Is there a reading of -9999 in (stations/\w+\.csv)\?", prompt):
         command = f"grep -n -e -9999 {path[1]} || echo none"
         return say(f"{path[1]}: {results[-1]}") if results else use("bash", command=command)
@@ -47,7 +57,7 @@ def results_of(messages: Sequence[Any]) -> list[str]:
 
 
 def _summary(messages: Sequence[Any]) -> Reply:
-    """What the parent says, which reads of each result only whether it is an error."""
+    """What an agent says at the end, which reads of each result only whether it is an error."""
     blocks = blocks_of(messages[2]["content"])
     if failed := sum(one.get("is_error", False) for one in blocks):
         done = len(blocks) - failed
@@ -55,19 +65,6 @@ def _summary(messages: Sequence[Any]) -> Reply:
     return say("All five files in app/ now have the limit that their docstring asks for.")
 
 
-def _tasks(prompts: dict[str, str], why: str) -> Reply:
-    calls = [
-        use("task", prompt=text.format(path), description=path) for path, text in prompts.items()
-    ]
-    return reply(f"{why} Each one gets a subagent.", *calls)
-
-
-def _limited(path: str, results: Sequence[str]) -> Reply:
-    """A subagent with one file reads it, edits it, and reports."""
-    if not results:
-        return use("read_file", path=path)
-    head = results[0].partition("\n")[0]
-    (limit,) = re.findall(r"at most (\d+) requests", head)
-    if len(results) == 1:
-        return use("edit_file", path=path, old_text=head, new_text=f"{head}\n\nLIMIT = {limit}")
-    return say(f"{path}: LIMIT = {limit}")
+def _tasks(files: Sequence[str], text: str) -> Reply:
+    calls = (use("task", prompt=text.format(path), description=path) for path in files)
+    return reply("Each one gets a subagent.", *calls)

@@ -94,9 +94,8 @@ def check_brief(agent: Any) -> Verdict:
         shutil.copytree(EXAMPLE / "stations", lead.folder / "stations")
         be_the_parent.write_rules(lead.folder)
         for name in be_the_parent.STATIONS:
-            _result(
-                lead, agent, f"Write the mean of stations/{name}.csv, in °F, to means/{name}.txt"
-            )
+            ask = f"Write the mean of stations/{name}.csv, in °F, to means/{name}.txt"
+            _result(lead, agent, ask)
             child, path = lead.children[-1], lead.folder / f"means/{name}.txt"
             read = be_the_parent.results_of(child.messages)[:-2]  # not the readings
             lacks = be_the_parent.lacking("\n".join([child.system, *read]))
