@@ -51,9 +51,10 @@ def test_it_is_what_a_real_run_sends(used: int, way: str, loads: str, tmp_path: 
     usages = real(used, preloaded, loads, tmp_path)
     requests = [*explorable.requests(used, preloaded, loads)]
     assert len(requests) == len(usages)
+    near = 0.002 if loads == explorable.ALONE else 0.004  # fewer messages, of 15 tokens each
     for (known, new, _), usage in zip(requests, usages, strict=True):
-        assert known == pytest.approx(usage["cache_read_input_tokens"], rel=0.002)
-        assert known + new == pytest.approx(sent(usage), rel=0.002)
+        assert known == pytest.approx(usage["cache_read_input_tokens"], rel=near)
+        assert known + new == pytest.approx(sent(usage), rel=near)
     assert sum(explorable.context(used, preloaded)) == sum(requests[-1][:2])
     dollars = sum(PRICE.of({**usage, "simulated": False}) or 0 for usage in usages)
     bill = explorable.bill(used, preloaded, loads) * PRICE.input / 1e6

@@ -107,13 +107,14 @@ def _because(used: int, loads: str, best: str) -> str:
 
 def _assumes() -> str:
     return (
-        f"simulated: {TURNS} turns of work, and one more turn for each skill that is loaded one by "
-        f"one. In tokens: system prompt, tools and request {FIRST:,}; each of {SKILLS} skills {PRELOADED:,} when it is preloaded, "
-        f"and {LOADED:,} when it is loaded, by a call of {LOAD}; a call of "
-        f"the work {CALL}, its result {RESULT}; {WRITTEN} written for a call. The cache is empty at "
-        f"first, and every prefix is cached (the API caches none below a minimum, which depends on "
-        f"the model). The bill counts plain input as 1, read from the cache as {READ:g}, written "
-        f"to it as {WRITE:g}, output as {OUT:g}: the default model's prices, see lk.Price."
+        f"simulated: {TURNS} turns of work, and one more turn for each skill that is loaded "
+        f"one by one. In tokens: system prompt, tools and request {FIRST:,}; each of {SKILLS} "
+        f"skills {PRELOADED:,} when it is preloaded, and {LOADED:,} when it is loaded, by a "
+        f"call of {LOAD}; a call of the work {CALL}, its result {RESULT}; {WRITTEN} written "
+        f"for a call. The cache is empty at first, and every prefix is cached (the API caches "
+        f"none below a minimum, which depends on the model). The bill counts plain input as 1,"
+        f" read from the cache as {READ:g}, written to it as {WRITE:g}, output as {OUT:g}: the"
+        f" default model's prices, see lk.Price."
     )
 
 
