@@ -91,7 +91,7 @@ def check_digest(digest: Any) -> Verdict:
             "more": "a file scripts/json.py was added, which any script here imports",
             "renamed": "scripts/lib/units.py was renamed to json.py",
             "moved": "text was moved from the beginning of one script to the end of another",
-            "run on": "a letter was moved from the text of units.py to the end of its name",
+            "run on": "a character was moved from the text of units.py to the end of its name",
         }.items():
             if digest(Path(scratch, name, "doctor")) == approved:
                 return f"{what} after you had approved the skill, and the digest is the same"
