@@ -17,7 +17,7 @@ def check_entry(agent: Any) -> Verdict:
     if "pdf" not in line.replace(_USE, ""):
         return f"the line is {line!r}; it lacks the name, by which the model loads the skill"
     if _USE not in line:
-        cut = "only a part of" if _USE[:12] in line else "not"
+        cut = "only a part of" if _USE[:12] in line else "none of"
         return f"the line is {line!r}; it has {cut} the description, and the model has nothing else"
     if "MIT" in line:
         return f"the line is {line!r}; no model chooses by the license, and each request carries it"
