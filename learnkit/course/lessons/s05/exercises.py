@@ -61,10 +61,10 @@ def check_digest(digest: Any) -> Verdict:
     """Take the digest of a skill, and of copies in which one thing is different."""
     with tempfile.TemporaryDirectory(prefix="learnkit-") as scratch:
         folder = Path(scratch, "one", "doctor")
-        (folder / "scripts").mkdir(parents=True)
+        (folder / "scripts" / "lib").mkdir(parents=True)
         (folder / "SKILL.md").write_text("---\nname: doctor\n---\nRun scripts/doctor.py.\n")
         (folder / "scripts" / "doctor.py").write_text("print('fine')\n")
-        (folder / "scripts" / "units.py").write_text("C = 1\n")
+        (folder / "scripts" / "lib" / "units.py").write_text("C = 1\n")
         approved = digest(folder)
         if not isinstance(approved, str):
             return f"it returned {approved!r}; a text is right, such as a hexdigest()"
@@ -78,15 +78,20 @@ def check_digest(digest: Any) -> Verdict:
         (scripts / "doctor.py").write_text("print('boom')\n")
         moved = copied("moved") / "scripts"
         (moved / "doctor.py").write_text("print('fine')\nC")
-        (moved / "units.py").write_text(" = 1\n")
+        (moved / "lib" / "units.py").write_text(" = 1\n")
         (copied("more") / "scripts" / "json.py").write_text("print('boom')\n")
-        renamed = copied("renamed") / "scripts"
+        # The only file of its folder: in whatever order files are found, this one's is the same.
+        renamed = copied("renamed") / "scripts" / "lib"
         (renamed / "units.py").rename(renamed / "json.py")
+        run_on = copied("run on") / "scripts" / "lib"
+        (run_on / "units.py").unlink()
+        (run_on / "units.pyC").write_text(" = 1\n")
         for name, what in {
             "text": "scripts/doctor.py was changed",
             "more": "a file scripts/json.py was added, which any script here imports",
-            "renamed": "scripts/units.py was renamed to scripts/json.py",
+            "renamed": "scripts/lib/units.py was renamed to json.py",
             "moved": "text was moved from the beginning of one script to the end of another",
+            "run on": "a character was moved from the text of units.py to the end of its name",
         }.items():
             if digest(Path(scratch, name, "doctor")) == approved:
                 return f"{what} after you had approved the skill, and the digest is the same"
