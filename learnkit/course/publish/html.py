@@ -32,6 +32,7 @@ _LINKS = (
     (r"(s\d\d_\w+)\.ipynb", r"\1.html"),
     (r"\.\./README\.md(?:#\w+)?", "index.html"),
     (r"\.\./docs/glossary\.md", "glossary.html"),
+    (r"\.\./learnkit/course/workbook/start_page\.md", "index.html"),
     (r"\.\./notebooks/(s\d\d_\w+)\.ipynb", r"\1.html"),
 )
 
@@ -71,7 +72,11 @@ def _index(every: Sequence[LessonProgress]) -> str:
     page = Template((_HERE / "edition.html").read_text("utf-8"))
     wide, narrow = as_html(every), as_html(every, NARROW)
     address = esc(repository.address())
-    return page.substitute(address=address, lessons=cards, wide=wide, narrow=narrow)
+    start = (_HERE.parent / "workbook" / "start_page.md").read_text("utf-8")
+    products = _markdown(f"<a id={start.partition('<a id=')[2].partition('## To play')[0]}")
+    return page.substitute(
+        address=address, lessons=cards, wide=wide, narrow=narrow, products=products
+    )
 
 
 def _contents(body: str) -> str:

@@ -26,6 +26,7 @@ from learnkit.runtime import atomic_write
 #: JupyterLab opens Markdown in an editor, but a notebook as a page.
 LINKS = {
     b"../README.md#lessons": b"start.ipynb",
+    b"../learnkit/course/workbook/start_page.md#": b"start.ipynb#",
     b"](../README.md)": b"](start.ipynb)",
     b"../docs/glossary.md": b"glossary.ipynb",
 }
