@@ -89,6 +89,7 @@ def test_a_real_team_does_what_the_picture_shows(
         assert statuses[name] == sorted(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("arrival", [0.5, 12.5, 18.5, 28.5, 29.5, 38.5, ARRIVALS[-1]])
 def test_the_lesson_s_own_loop_does_what_the_picture_shows(

@@ -35,12 +35,6 @@ WRONG: Wrong = {
 }
 
 
-#: These run commands, git, jobs or a dozen agents for each answer.
-LONG = {"s01 replies", "s07 GoOn", "s08 AtMost", "s08 Still", "s09 Enough"}
-LONG |= {"s12 mine"}
-NAMES = [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in EXERCISES]
-
-
 def verdict(exercise: Exercise, source: str) -> str | None:
     """What the check says to what a source defines."""
     names: dict[str, Any] = {"__name__": "__main__", "lk": lk}
@@ -69,7 +63,7 @@ def test_every_lesson_has_answers_to_each_of_its_exercises() -> None:
     assert all("stub" in [row.get("of") for row in rows] for rows in WRONG.values())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EXERCISES)
 def test_right_answers_are_accepted(name: str) -> None:
     exercise = EXERCISES[name]
     assert [verdict(exercise, one) for one in (exercise.solution, *exercise.right)] == [
@@ -77,7 +71,8 @@ def test_right_answers_are_accepted(name: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXERCISES)
 def test_wrong_answers_are_told_what_they_do_wrong(name: str) -> None:
     exercise = EXERCISES[name]
     for row in WRONG[name]:
