@@ -34,6 +34,9 @@ WRONG: Wrong = {
     for name, rows in data_file.read(path, TypeAdapter(Wrong)).items()
 }
 
+#: This one runs a whole program for each answer.
+NAMES = [pytest.param(n, marks=[pytest.mark.slow] * (n == "s12 mine")) for n in EXERCISES]
+
 
 def verdict(exercise: Exercise, source: str) -> str | None:
     """What the check says to what a source defines."""
@@ -63,7 +66,7 @@ def test_every_lesson_has_answers_to_each_of_its_exercises() -> None:
     assert all("stub" in [row.get("of") for row in rows] for rows in WRONG.values())
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+@pytest.mark.parametrize("name", NAMES)
 def test_right_answers_are_accepted(name: str) -> None:
     exercise = EXERCISES[name]
     assert [verdict(exercise, one) for one in (exercise.solution, *exercise.right)] == [
