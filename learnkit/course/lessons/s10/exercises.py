@@ -17,13 +17,16 @@ _KNOWN = {
 }
 
 
+_FIVE = "r1 and r4 (pending, to lead), r2 (pending, to alice), r3 (rejected) and r5 (expired)"
+
+
 def check_waiting(waiting: Any) -> Verdict:
     """Check who owes an answer to what."""
     for ids, wanted, what in (
         ((), {}, "no requests"),
         (("r1",), {"lead": ["r1"]}, "a plan that bob has submitted to the lead (r1)"),
         (("r3", "r5"), {}, "a request that is rejected and one that has expired"),
-        (tuple(_KNOWN), {"lead": ["r1", "r4"], "alice": ["r2"]}, "the requests r1 to r5"),
+        (tuple(_KNOWN), {"lead": ["r1", "r4"], "alice": ["r2"]}, _FIVE),
     ):
         known = {id: dict(_KNOWN[id]) for id in ids}
         got = waiting(known)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from learnkit.clients.recordings.recording import Recording
 from learnkit.clients.scripted import Reply, reply, say, use
 from learnkit.course import files as course_files
+from learnkit.events.text import one_line
 
 PROMPTS = ("stations/ takes too much space. Have Charlie make room.",)
 _FIRST = "Delete stations/ with rm -r."
@@ -68,10 +70,35 @@ def _charlie(
     last = results[calls[-1]["id"]]
     if last.get("is_error") or "same" not in last["content"]:
         return say(f"I stop here, because a call has failed. {last['content']}")
-    return say("stations/ is packed into stations.tar, and was compared before I deleted it.")
+    return say("My rm was refused. Then I packed stations/, compared the copy, and deleted it.")
 
 
 def own_runs() -> dict[str, Sequence[Any]]:
     """The messages of each run in which a model was Charlie, in their order."""
     recording = Recording.load(course_files.recordings() / "model" / "s10.yaml")
     return {name: recording.messages(name) for name in recording.scenarios}
+
+
+def story(messages: Sequence[Any], width: int = 96) -> str:
+    """What an agent does, is answered and is sent, a line each; ids become r1, r2 and so on."""
+    lines = list[str]()
+    for message in messages:
+        role, content = message["role"], message["content"]
+        for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+            if block["type"] == "tool_use":
+                lines.append(f"{block['name']}: {'; '.join(map(str, block['input'].values()))}")
+            elif block["type"] == "tool_result":
+                lines.append(f"  → {block['content']}")
+            elif role == "assistant":
+                lines.append(f"“{block['text']}”")
+            lines += [_told(one) for one in _mail(content) if role == "user"]
+    text = "\n".join(one_line(line, width) for line in lines)
+    for number, id in enumerate(dict.fromkeys(re.findall(r"\b[0-9a-f]{8}\b", text)), start=1):
+        text = text.replace(id, f"r{number}")
+    return text
+
+
+def _told(mail: dict[str, Any]) -> str:
+    """A message in an inbox, with what it answers."""
+    answers = f" to {mail['request_id']}, approve={mail['approve']}" if "approve" in mail else ""
+    return f"{mail['from']}: {mail['type']}{answers}: {mail['content']}"
