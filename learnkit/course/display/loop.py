@@ -30,7 +30,7 @@ LESSONS: dict[int, dict[str, str]] = {
         "after_tools": "new messages",
         "on_stop": "idle until one",
     },
-    10: {"tools": "ask, answer", "refuse": "no plan, no work", "on_stop": "the plan is over"},
+    10: {"system": "the protocol", "tools": "ask, answer", "refuse": "no plan, no work"},
     11: {
         "system": "claim by yourself",
         "tools": "claim, idle",

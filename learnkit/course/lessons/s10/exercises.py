@@ -17,16 +17,14 @@ _KNOWN = {
 }
 
 
-_FIVE = "r1 and r4 (pending, to lead), r2 (pending, to alice), r3 (rejected) and r5 (expired)"
-
-
 def check_waiting(waiting: Any) -> Verdict:
     """Check who owes an answer to what."""
+    five = str({id: f"{one['state']}, to {one['to']}" for id, one in _KNOWN.items()})
     for ids, wanted, what in (
         ((), {}, "no requests"),
         (("r1",), {"lead": ["r1"]}, "a plan that bob has submitted to the lead (r1)"),
         (("r3", "r5"), {}, "a request that is rejected and one that has expired"),
-        (tuple(_KNOWN), {"lead": ["r1", "r4"], "alice": ["r2"]}, _FIVE),
+        (tuple(_KNOWN), {"lead": ["r1", "r4"], "alice": ["r2"]}, five),
     ):
         known = {id: dict(_KNOWN[id]) for id in ids}
         got = waiting(known)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any
 
 from learnkit.clients.recordings.recording import Recording
@@ -79,26 +80,21 @@ def own_runs() -> dict[str, Sequence[Any]]:
     return {name: recording.messages(name) for name in recording.scenarios}
 
 
-def story(messages: Sequence[Any], width: int = 96) -> str:
-    """What an agent does, is answered and is sent, a line each; ids become r1, r2 and so on."""
+def story(messages: Sequence[Any]) -> str:
+    """What an agent does, is answered and is sent, in order; ids become r1, r2 and so on."""
     lines = list[str]()
     for message in messages:
-        role, content = message["role"], message["content"]
-        for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
-            if block["type"] == "tool_use":
-                lines.append(f"{block['name']}: {'; '.join(map(str, block['input'].values()))}")
-            elif block["type"] == "tool_result":
-                lines.append(f"  → {block['content']}")
-            elif role == "assistant":
-                lines.append(f"“{block['text']}”")
-            lines += [_told(one) for one in _mail(content) if role == "user"]
-    text = "\n".join(one_line(line, width) for line in lines)
+        content = message["content"]
+        for one in _mail(content):
+            fields = [f" {name}={one[name]}" for name in ("request_id", "approve") if name in one]
+            lines.append(f"{one['from']}: {one['type']}{''.join(fields)}: {one['content']}")
+        for block in content if isinstance(content, list) else ():
+            who = {"text": "charlie", "tool_result": "result"}.get(block["type"])
+            said = block.get("text") or block.get("content") or block["input"].values()
+            said = said if isinstance(said, str) else ", ".join(said)
+            lines.append(f"{who or block['name']}: {said}")
+    text = "\n".join(one_line(line, 1000) for line in lines)
     for number, id in enumerate(dict.fromkeys(re.findall(r"\b[0-9a-f]{8}\b", text)), start=1):
         text = text.replace(id, f"r{number}")
-    return text
-
-
-def _told(mail: dict[str, Any]) -> str:
-    """A message in an inbox, with what it answers."""
-    answers = f" to {mail['request_id']}, approve={mail['approve']}" if "approve" in mail else ""
-    return f"{mail['from']}: {mail['type']}{answers}: {mail['content']}"
+    short = [one_line(line, 230) for line in text.splitlines()]
+    return "\n".join(fill(line, 96, subsequent_indent="    ") for line in short)
