@@ -89,6 +89,8 @@ def story(messages: Sequence[Any]) -> str:
             fields = [f" {name}={one[name]}" for name in ("request_id", "approve") if name in one]
             lines.append(f"{one['from']}: {one['type']}{''.join(fields)}: {one['content']}")
         for block in content if isinstance(content, list) else ():
+            if block["type"] == "text" and block is content[-1] and message is not messages[-1]:
+                continue  # whether Charlie stops for an answer depends on how quick the lead is
             who = {"text": "charlie", "tool_result": "result"}.get(block["type"])
             said = block.get("text") or block.get("content") or block["input"].values()
             said = said if isinstance(said, str) else ", ".join(said)
