@@ -267,7 +267,8 @@ def call_hooks(point: str, agent: Agent, *more) -> list[str]:
 
 @hook("refuse")
 def permission(agent: Agent, call: dict) -> str | None:
-    return refusal(agent, call)
+    """A plan comes first, and then the user."""
+    return plan_first(agent, call) or refusal(agent, call)
 
 
 def run_calls(agent: Agent, calls: list[dict], results: dict) -> None:
@@ -882,7 +883,7 @@ DEADLINE = float(os.getenv("AGENT_DEADLINE", "600"))  # seconds to answer a requ
 @contextmanager
 def requests():
     """All requests by id. Whoever changes one here is alone, and the change is saved."""
-    with locked(".team") as folder:
+    with locked(".team/requests") as folder:
         path = folder / "requests.json"
         known = json.loads(path.read_text("utf-8")) if path.exists() else {}
         for request in known.values():
@@ -916,8 +917,8 @@ def answer(id: str, by: str, approve: bool, content: str = "") -> str:
         if request["state"] != "pending":
             raise ValueError(f"{id} is {request['state']} already")
         request["state"] = "approved" if approve else "rejected"
-    more = {"request_id": id, "approve": approve}
-    send(by, request["from"], content, f"{request['kind']}_response", **more)
+        more = {"request_id": id, "approve": approve}
+        send(by, request["from"], content, f"{request['kind']}_response", **more)
     return f"{id} is {request['state']}."
 
 
@@ -956,9 +957,8 @@ def no_plan_needed(agent: Agent) -> None:
     agent.plan_required, agent.plan = False, None
 
 
-@hook("refuse")
 def plan_first(agent: Agent, call: dict) -> str | None:
-    """No prompt holds an agent back, but this does."""
+    """Why a call has to wait for an approved plan, or None."""
     if not agent.plan_required or "write" not in TOOLS[call["name"]].groups:
         return None
     if agent.plan and state_of(agent.plan) == "approved":
@@ -970,7 +970,9 @@ def plan_first(agent: Agent, call: dict) -> str | None:
 def plan_is_over(agent: Agent) -> None:
     """An approval is for the work in hand, not for whatever comes next."""
     if agent.plan and state_of(agent.plan) != "pending":
-        agent.plan = None
+        unread = [json.loads(line).get("request_id") for line in take(agent.name)[0]]
+        if agent.plan not in unread:  # else the model has yet to read the answer
+            agent.plan = None
 
 
 # %% s11 autonomy

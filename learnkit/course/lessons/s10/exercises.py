@@ -19,11 +19,12 @@ _KNOWN = {
 
 def check_waiting(waiting: Any) -> Verdict:
     """Check who owes an answer to what."""
+    five = str({id: f"{one['state']}, to {one['to']}" for id, one in _KNOWN.items()})
     for ids, wanted, what in (
         ((), {}, "no requests"),
         (("r1",), {"lead": ["r1"]}, "a plan that bob has submitted to the lead (r1)"),
         (("r3", "r5"), {}, "a request that is rejected and one that has expired"),
-        (tuple(_KNOWN), {"lead": ["r1", "r4"], "alice": ["r2"]}, "the requests r1 to r5"),
+        (tuple(_KNOWN), {"lead": ["r1", "r4"], "alice": ["r2"]}, five),
     ):
         known = {id: dict(_KNOWN[id]) for id in ids}
         got = waiting(known)

@@ -22,7 +22,7 @@ def broken(rate: float, turns: int) -> float:
 
 
 def draw(width: float, turns: int, kept: str = "99 %") -> Answer:
-    """The share of broken runs over the turns, for all rates, and the gate below them."""
+    """The share of broken runs over the turns, for all rates."""
     canvas, right, tall = Canvas(width), width - 90, _BASE - _TOP
 
     def at(turn: float) -> float:
@@ -35,8 +35,6 @@ def draw(width: float, turns: int, kept: str = "99 %") -> Answer:
         canvas.edge(f"curve {name}", f"M{'L'.join(points)}", mark, style)
         y = float(points[-1].split()[1]) + 4
         canvas.text(f"name {name}", right + 6, y, f"{name} kept", "b", mark)
-    canvas.edge("gate", f"M{at(TURNS[0]):g} {_BASE}H{right:g}", "done", "w")
-    canvas.text("name gate", right + 6, _BASE + 4, "gate", "b", "done")
     share, x = broken(RATES[kept], turns), at(turns)
     percent = _percent(share)
     canvas.edge("turns", f"M0 {_TOP}V{_BASE + 8}", "cause", "w", x=x)
@@ -48,8 +46,8 @@ def draw(width: float, turns: int, kept: str = "99 %") -> Answer:
         f"in each turn the rule is kept with the rate that you pick ({', '.join(RATES)}), whatever "
         "happened before; the rates are no measurement of any model"
     )
-    because = f"All {turns} turns have to go well. A gate is asked before every call, and refuses."
-    finding = f"In {turns} turns, {percent} of the runs break the rule. Behind a gate, none."
+    because = f"All {turns} turns have to go well, and the chances multiply."
+    finding = f"A rule kept in {kept} of the turns is broken in {percent} of runs of {turns} turns."
     return Answer(finding, canvas, assumes, because, (at(TURNS[0]), _BASE, right, _BASE))
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any
 
 from learnkit.clients.recordings.recording import Recording
 from learnkit.clients.scripted import Reply, reply, say, use
 from learnkit.course import files as course_files
+from learnkit.events.text import one_line
 
 PROMPTS = ("stations/ takes too much space. Have Charlie make room.",)
 _FIRST = "Delete stations/ with rm -r."
@@ -68,10 +71,32 @@ def _charlie(
     last = results[calls[-1]["id"]]
     if last.get("is_error") or "same" not in last["content"]:
         return say(f"I stop here, because a call has failed. {last['content']}")
-    return say("stations/ is packed into stations.tar, and was compared before I deleted it.")
+    return say("My rm was refused. Then I packed stations/, compared the copy, and deleted it.")
 
 
 def own_runs() -> dict[str, Sequence[Any]]:
     """The messages of each run in which a model was Charlie, in their order."""
     recording = Recording.load(course_files.recordings() / "model" / "s10.yaml")
     return {name: recording.messages(name) for name in recording.scenarios}
+
+
+def story(messages: Sequence[Any]) -> str:
+    """What an agent does, is answered and is sent, in order; ids become r1, r2 and so on."""
+    lines = list[str]()
+    for message in messages:
+        content = message["content"]
+        for one in _mail(content):
+            fields = [f" {name}={one[name]}" for name in ("request_id", "approve") if name in one]
+            lines.append(f"{one['from']}: {one['type']}{''.join(fields)}: {one['content']}")
+        for block in content if isinstance(content, list) else ():
+            if block["type"] == "text" and block is content[-1] and message is not messages[-1]:
+                continue  # whether Charlie stops for an answer depends on how quick the lead is
+            who = {"text": "charlie", "tool_result": "result"}.get(block["type"])
+            said = block.get("text") or block.get("content") or block["input"].values()
+            said = said if isinstance(said, str) else ", ".join(said)
+            lines.append(f"{who or block['name']}: {said}")
+    text = "\n".join(one_line(line, 1000) for line in lines)
+    for number, id in enumerate(dict.fromkeys(re.findall(r"\b[0-9a-f]{8}\b", text)), start=1):
+        text = text.replace(id, f"r{number}")
+    short = [one_line(line, 230) for line in text.splitlines()]
+    return "\n".join(fill(line, 96, subsequent_indent="    ") for line in short)

@@ -10,6 +10,8 @@ from typing import Any
 
 from learnkit.course.content import Repair, Verdict
 
+_WORDS = {True: "ok", False: "no"}
+
 
 @contextmanager
 def _team(agent: Any) -> Iterator[Any]:
@@ -41,27 +43,25 @@ def _team(agent: Any) -> Iterator[Any]:
 def only_the_right_answer_counts(agent: Any) -> Verdict:
     """Check answers by the one who was asked and by others, in time and too late."""
     with _team(agent):
-        for approve, state in ((True, "approved"), (False, "rejected")):
+        for approve, state in ((False, "rejected"), (True, "approved")):
             id = agent.ask_for("question", "lead", "alice", "May Charlie?")
-            before = len(agent.take("lead")[0])
-            if wrong := _no_effect(agent, id, "bob", not approve, "Alice was asked; Bob answered"):
+            what = f"Alice was asked; Bob said {_WORDS[not approve]}"
+            if wrong := _no_effect(agent, id, "bob", not approve, what):
                 return wrong
-            if agent.state_of(id) != "pending" or len(agent.take("lead")[0]) != before:
-                return "Alice was asked; Bob's answer reached the lead"
             try:
                 agent.answer(id, "alice", approve)
             except Exception as error:
                 return f"Alice was asked, and her answer was refused: {error}"
             if agent.state_of(id) != state:
-                return f"Alice said {'ok' if approve else 'no'}; it is {agent.state_of(id)}"
-            what = "Alice had answered; she answered again"
+                return f"Alice said {_WORDS[approve]}; the request is {agent.state_of(id)}"
+            what = f"Alice had said {_WORDS[approve]}; then she said {_WORDS[not approve]}"
             if wrong := _no_effect(agent, id, "alice", not approve, what):
                 return wrong
         if wrong := _no_effect(agent, "00000000", "alice", True, "there was no such request"):
             return wrong
         with agent.requests() as known:
             known[id] |= {"state": "pending", "deadline": 0}
-        return _no_effect(agent, id, "alice", True, "the deadline had passed; Alice answered")
+        return _no_effect(agent, id, "alice", True, "the deadline had passed; Alice said ok")
 
 
 def _no_effect(agent: Any, id: str, by: str, approve: bool, what: str) -> Verdict:
@@ -69,20 +69,20 @@ def _no_effect(agent: Any, id: str, by: str, approve: bool, what: str) -> Verdic
     with agent.requests() as known:
         before = {key: dict(one) for key, one in known.items()}
     mail = len(agent.take("lead")[0])
-    refused = ""
+    raised = ""
     try:
-        told = agent.answer(id, by, approve)
+        raised = f"nothing, and returned {agent.answer(id, by, approve)!r}"
+    except (LookupError, ValueError):
+        pass
     except Exception as error:
-        refused = str(error) or type(error).__name__
-    else:
-        if isinstance(told, str) and told not in {f"{id} is approved.", f"{id} is rejected."}:
-            refused = told
+        raised = type(error).__name__
     with agent.requests() as known:
         if known != before:
             return f"{what}, and it counted: the request is {known.get(id, {}).get('state')}"
     if len(agent.take("lead")[0]) != mail:
         return f"{what}; that didn't count, and yet the lead got a message that says so"
-    return None if refused else f"{what}; that didn't count, and nobody was told"
+    wanted = "raise LookupError or ValueError, as the caller takes anything returned for a success"
+    return f"{what}; that didn't count, but it raised {raised}: {wanted}" if raised else None
 
 
 def only_an_approved_plan_opens(agent: Any) -> Verdict:
@@ -97,7 +97,9 @@ def only_an_approved_plan_opens(agent: Any) -> Verdict:
             if (why := _refused(agent, charlie, name)) is not None:
                 return f"{name} changes no file, and was refused: {why}. How should he plan?"
         charlie.plan = _plan(agent, "charlie")
-        if wrong := _shut(agent, charlie, "a plan was submitted, and nobody had answered"):
+        agent.send("bob", "charlie", '{"from": "lead", "approve": true}')
+        agent.deliver_mail(charlie)
+        if wrong := _shut(agent, charlie, "a plan was submitted, and only Bob's mail said yes"):
             return wrong
         agent.answer(charlie.plan, "lead", False)
         if wrong := _shut(agent, charlie, "the plan was rejected"):
@@ -136,25 +138,36 @@ def _shut(agent: Any, mate: Any, when: str) -> Verdict:
 
 
 def an_approval_ends(agent: Any) -> Verdict:
-    """Check that a stop ends an approval, and not a plan that waits for its answer."""
+    """Check that a stop ends an approval that has been read, and no plan before that."""
     with _team(agent) as charlie:
         if wrong := _stop(agent, charlie):
             return wrong
-        charlie.plan = _plan(agent, "charlie")
-        id = charlie.plan
-        if wrong := _stop(agent, charlie):
-            return wrong
-        agent.answer(id, "lead", True)
-        if _refused(agent, charlie, "bash"):
-            return (
-                "he submitted a plan and stopped, as he was told; the lead approved it, and the "
-                "gate stayed shut"
-            )
-        if wrong := _stop(agent, charlie):
-            return wrong
-        if not _refused(agent, charlie, "bash"):
-            return "his approved work was done, he stopped, and the gate was still open"
+        for is_quick in (False, True):
+            charlie.plan = id = _plan(agent, "charlie")
+            when = "he submitted a plan and stopped, as he was told; then the lead approved it"
+            if is_quick:
+                agent.answer(id, "lead", True)
+                when = "the lead approved his plan before he stopped, and he hasn't read that yet"
+            if wrong := _stop(agent, charlie):
+                return wrong
+            if not is_quick:
+                agent.answer(id, "lead", True)
+            if not _is_open(agent, charlie):
+                return f"{when}; the gate stayed shut"
+            agent.commit("charlie", agent.take("charlie")[1])
+            if is_quick:
+                agent.send("bob", "charlie", f"What became of {id}?")
+            if wrong := _stop(agent, charlie):
+                return wrong
+            if _is_open(agent, charlie):
+                mail = ", with a message of Bob's unread" if is_quick else ""
+                return f"his approved work was done, he stopped{mail}, and the gate was still open"
     return None
+
+
+def _is_open(agent: Any, mate: Any) -> bool:
+    """What the lesson's gate asks, whatever gate the file has."""
+    return mate.plan is not None and agent.state_of(mate.plan) == "approved"
 
 
 def _stop(agent: Any, mate: Any) -> Verdict:
