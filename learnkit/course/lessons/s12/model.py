@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from learnkit.clients.scripted import Reply, reply, say, use
@@ -61,7 +62,9 @@ def _lead(calls: list[str], read: str) -> Reply:
     if merges == len(_JOBS) and "Done: repaired" in read:
         return use("worktree_merge", name="bob")
     if merges and ("the tests fail" not in read or merges > len(_JOBS)):
-        return say("Both branches are merged.")
+        why = re.search(r"the tests fail.*?(\w+Error: [^\\]+)", read)
+        first = f" At first bob's was refused: {why[1]}" if why else ""
+        return say(f"Both branches are merged.{first}")
     return say("I'm waiting for the team.")
 
 
