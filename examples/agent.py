@@ -1095,14 +1095,6 @@ def merge(branch: str, folder: Path) -> None:
 
 
 @tool("lead")
-def worktree_remove(agent: Agent, name: str, force: bool = False) -> str:
-    """Remove a worktree; its branch stays. Only force removes one with uncommitted work."""
-    with locked(".worktrees"):
-        git("worktree", "remove", *(["--force"] if force else []), str(worktree(name)))
-    return f"Removed; what was committed is on wt/{name}."
-
-
-@tool("lead")
 def worktree_merge(agent: Agent, name: str) -> str:
     """Commit what is in a worktree, and merge its branch wt/name. If it conflicts, or its tests
     fail, you read why, and nothing is merged."""
@@ -1115,6 +1107,14 @@ def worktree_merge(agent: Agent, name: str) -> str:
         output = tested(folder)
         merge(f"wt/{name}", ROOT)
     return f"wt/{name} is merged. {output}"
+
+
+@tool("lead")
+def worktree_remove(agent: Agent, name: str, force: bool = False) -> str:
+    """Remove a worktree; its branch stays. Only force removes one with uncommitted work."""
+    with locked(".worktrees"):
+        git("worktree", "remove", *(["--force"] if force else []), str(worktree(name)))
+    return f"Removed; what was committed is on wt/{name}."
 
 
 def prompts() -> Iterator[str]:

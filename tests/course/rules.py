@@ -62,7 +62,7 @@ def stable_metadata(subject: Subject) -> list[str]:
     if None in ids or len(set(ids)) != len(ids):
         found.append("a cell has no id, or the id of another")
     for number, cell in subject.code:
-        if extra := sorted(set(cell.metadata) - {"tags"}):
+        if extra := sorted(set(cell.metadata) - {"tags", "jupyter"}):
             found.append(f"cell {number} has the metadata {', '.join(extra)}")
     return found
 

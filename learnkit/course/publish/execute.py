@@ -97,7 +97,7 @@ def normalise(notebook: Any) -> Any:
     for number, cell in enumerate(_code(notebook), start=1):
         cell.execution_count = number
         cell.metadata = nbformat.from_dict(
-            {key: value for key, value in cell.metadata.items() if key == "tags"}
+            {key: value for key, value in cell.metadata.items() if key in ("tags", "jupyter")}
         )
         for output in cell.outputs:
             if output.output_type == "error":

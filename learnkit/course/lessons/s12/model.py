@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from learnkit.clients.scripted import Reply, reply, say, use
@@ -35,7 +36,8 @@ def script(request: dict[str, Any]) -> Reply:
     if messages[0]["content"] == MAIL:
         return _mail(str(messages[-1]))
     if messages[0]["content"] == TEAM:
-        return _lead(calls, str(messages))
+        results = "\n".join(str(b.get("content")) for b in blocks)
+        return _lead(calls, str(messages), re.findall(r"(?m)^\w+Error: .*", results))
     return say(f"I am a function, and know these prompts: {' '.join(PROMPTS)} Try --me.")
 
 
@@ -47,7 +49,7 @@ def _mail(last: str) -> Reply:
     return use("bash", command="python -m heatwatch latest beijing")
 
 
-def _lead(calls: list[str], read: str) -> Reply:
+def _lead(calls: list[str], read: str, errors: list[str]) -> Reply:
     begun, merges = sum(calls.count(one) for one in ("task_create", "spawn_teammate")), 0
     if begun < 4:
         return _BEGIN[(len(calls)) // 2]
@@ -61,7 +63,7 @@ def _lead(calls: list[str], read: str) -> Reply:
     if merges == len(_JOBS) and "Done: repaired" in read:
         return use("worktree_merge", name="bob")
     if merges and ("the tests fail" not in read or merges > len(_JOBS)):
-        return say("Both branches are merged.")
+        return say(" At first: ".join(["Both branches are merged.", *errors[-1:]]))
     return say("I'm waiting for the team.")
 
 
