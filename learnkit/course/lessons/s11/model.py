@@ -23,7 +23,7 @@ def team(lead: Reply | None = None, **dies: Reply) -> Callable[[dict[str, Any]],
     def answer(request: dict[str, Any]) -> Reply:
         if name := re.search(r"You are '(\w+)'", request["system"]):
             return _teammate(request["messages"], name[1], dies.get(name[1]))
-        return lead if lead and len(request["messages"]) == 1 else _lead(request["messages"])
+        return lead if lead and _begins(request["messages"]) else _lead(request["messages"])
 
     return answer
 
@@ -34,7 +34,7 @@ script = team()
 def _lead(messages: list[dict[str, Any]]) -> Reply:
     """Start whom the prompt names, assign nothing, and look at the board when mail comes."""
     prompt, last = messages[0]["content"], messages[-1]["content"]
-    if len(messages) == 1:
+    if _begins(messages):
         names = re.findall(r"^Start (\w+)\.$", prompt) or ["alice", "bob"] * (prompt in PROMPTS)
         if not names:
             return say(f"I am a function, and know one prompt: {PROMPTS[0]} For another, use --me.")
@@ -68,6 +68,11 @@ def _teammate(messages: list[dict[str, Any]], name: str, dies: Reply | None) -> 
     if "Wrote" in str(last):
         return use("task_update", task_id=id, status="completed")
     return say(f"I have nothing left to do for task {id}.")
+
+
+def _begins(messages: list[dict[str, Any]]) -> bool:
+    """Whether nothing was replied yet; mail that the dead never read may be there already."""
+    return all(one["role"] == "user" for one in messages)
 
 
 def _results(content: Any) -> list[str]:
