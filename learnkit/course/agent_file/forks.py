@@ -91,7 +91,7 @@ def _hold(agent: Any, name: str, meeting: Path, many: int) -> None:
 
     Then they act one after the other. One that holds a lock must not wait for ever.
     """
-    act, me = getattr(agent, name), f"{os.getpid():08}"
+    act, me = getattr(agent, name), str(os.getpid())
 
     def held(*args: Any, **named: Any) -> Any:
         setattr(agent, name, act)

@@ -26,6 +26,8 @@ from learnkit.course.lessons.s11.explorable import (
 )
 from learnkit.views.drawing.display import NARROW, WIDE
 
+EVERY_5 = "every 5 s for 20 s"
+
 
 def teammate(name: str) -> Callable[[Any], lk.Reply]:
     """A scripted teammate: busy at first, then with each task that it has claimed."""
@@ -145,23 +147,11 @@ def test_after_the_last_look_nobody_takes_it(habit: str) -> None:
 @pytest.mark.parametrize(
     ("arrival", "habit", "finding"),
     [
-        (
-            0.5,
-            "every 5 s for 10 s",
-            "The task waits 5.5 s: both are busy, and Alice is done first.",
-        ),
-        (12.5, "every 5 s for 20 s", "The task waits 1.5 s: Bob looks next."),
+        (0.5, EVERY_5, "The task waits 5.5 s: both are busy, and Alice is done first."),
+        (12.5, EVERY_5, "The task waits 1.5 s: Bob looks next."),
         (12.5, "every 2 s for 20 s", "The task waits 0.5 s: Bob looks next."),
-        (
-            18.5,
-            "every 5 s for 10 s",
-            "The task waits 0.5 s: Alice has shut down, and Bob looks next.",
-        ),
-        (
-            32.5,
-            "every 2 s for 20 s",
-            "Nobody takes the task: it arrives 3.5 s after the last shutdown.",
-        ),
+        (28.5, EVERY_5, "The task waits 0.5 s: Alice has shut down, and Bob looks next."),
+        (32.5, EVERY_5, "Nobody takes the task: it arrives 3.5 s after the last shutdown."),
     ],
 )
 def test_the_finding_says_who_takes_it(arrival: float, habit: str, finding: str) -> None:
@@ -169,7 +159,7 @@ def test_the_finding_says_who_takes_it(arrival: float, habit: str, finding: str)
 
 
 def test_a_longer_limit_is_named_where_it_would_have_helped() -> None:
-    because = draw(WIDE, 32.5, "every 5 s for 20 s").because
+    because = draw(WIDE, 32.5, EVERY_5).because
     assert "With a limit of 30 s one of them would have taken it" in because
     assert (
         "None of these limits keeps them" in draw(WIDE, ARRIVALS[-1], "every 5 s for 30 s").because
@@ -186,9 +176,9 @@ def test_a_longer_limit_is_named_where_it_would_have_helped() -> None:
 def test_every_constant_is_printed(
     monkeypatch: pytest.MonkeyPatch, name: str, value: object, said: str
 ) -> None:
-    assert said not in draw(WIDE, 20.5, "every 5 s for 20 s").assumes
+    assert said not in draw(WIDE, 20.5, EVERY_5).assumes
     monkeypatch.setattr(lesson, name, value)
-    assert said in draw(WIDE, 20.5, "every 5 s for 20 s").assumes
+    assert said in draw(WIDE, 20.5, EVERY_5).assumes
 
 
 @pytest.mark.parametrize("width", [WIDE, 560, NARROW])

@@ -16,9 +16,13 @@ from learnkit.course.agent_file.process import Terminal
 from learnkit.course.content import Repair, Verdict
 from learnkit.errors import UsageError
 
-#: A process that claims task 1, and prints what came of it. The alarm ends what waits for ever.
+#: A process that claims task 1 once both are there (one may take long to start), and prints what
+#: came of it. The alarm ends what waits for ever.
 _CLAIM = """
-import signal, sys
+import pathlib, signal, sys, time
+pathlib.Path(f"{sys.argv[1]}.there").touch()
+while len([*pathlib.Path().glob("*.there")]) < 2:
+    time.sleep(0.002)
 signal.alarm(5)
 try:
     task = agent.claim(1, sys.argv[1])

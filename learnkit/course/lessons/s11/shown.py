@@ -44,7 +44,7 @@ agent.main()
 
 
 def claims(folder: Path) -> Card:
-    """Each step of each claim, from left to right; those that are alike and adjacent share a place.
+    """Each step of each claim, from left to right; reads with no write between share a place.
 
     Args:
         folder: in which the processes have noted them.
@@ -52,7 +52,8 @@ def claims(folder: Path) -> Card:
     lines = (folder / "claims.jsonl").read_text("utf-8").splitlines()
     places = list[dict[str, str]]()
     for _, name, step in sorted(map(json.loads, lines)):
-        if not places or name in places[-1] or step not in places[-1].values():
+        kind = step.split()[0]
+        if not places or name in places[-1] or kind not in str(places[-1]):
             places.append({})
         places[-1][name] = step
     names = sorted({name for place in places for name in place})
