@@ -23,7 +23,7 @@ import pathlib, signal, sys, time
 pathlib.Path(f"{sys.argv[1]}.there").touch()
 while len([*pathlib.Path().glob("*.there")]) < 2:
     time.sleep(0.002)
-signal.alarm(5)
+signal.alarm(10)
 try:
     task = agent.claim(1, sys.argv[1])
     print("claimed" if task and task["owner"] == sys.argv[1] else "nothing")
@@ -32,7 +32,7 @@ except ValueError:
 """
 _IN_TURN = """
 import signal
-signal.alarm(5)
+signal.alarm(10)
 agent.claim(1, "alice")
 for id in (1, 2):
     try:
