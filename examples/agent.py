@@ -798,12 +798,11 @@ def live(teammate: Agent, work: str | None) -> None:
 
 
 def next_work(teammate: Agent) -> str | None:
-    """Mail, or else a task that suits; nothing for a minute ends a teammate's life."""
+    """What a teammate is to do next."""
     end = time.monotonic() + IDLE
     while not teammate.stopped.is_set():
         if take(teammate.name)[0]:
             return "You have mail."
-        give_back()
         if task := find_task(teammate):
             return assignment(teammate, task)
         if time.monotonic() >= end:
@@ -855,12 +854,16 @@ def begin(teammate: Agent, prompt: str) -> str:
 
 
 def is_busy(teammate: Agent) -> bool:
-    """Whether it works, or is about to: it has mail or a task, or will claim one."""
-    tasks, name = load_tasks(), teammate.name
-    work = [task for task in ready(tasks) if suits(task, teammate)]
-    work += [t for t in tasks.values() if t["owner"] == name and t["status"] == "in_progress"]
-    idle = teammate.status == "idle" and bool(work or take(name)[0])
-    return teammate.status == "working" or idle
+    """Whether it works, or is idle but will find mail, or a task."""
+    tasks, mail = load_tasks(), take(teammate.name)[0]
+    tasks_for_it = [task for task in ready(tasks) if suits(task, teammate)]
+    tasks_for_it += [
+        task
+        for task in tasks.values()
+        if task["owner"] == teammate.name and task["status"] == "in_progress"
+    ]
+    status = teammate.status  # last: if it has just begun, it is working
+    return status == "working" or (status == "idle" and bool(mail or tasks_for_it))
 
 
 @hook("on_stop")
@@ -991,12 +994,17 @@ def claim(task_id: int, owner: str) -> dict:
     return task
 
 
+IDLE = float(os.getenv("AGENT_IDLE", "60"))  # seconds
+
+
 def suits(task: dict, teammate: Agent) -> bool:
+    """A task's tags, if it has any, are the roles that it is for."""
     return not task["tags"] or teammate.role in task["tags"]
 
 
 def find_task(teammate: Agent) -> dict | None:
     """Claim the first task that is ready and suits, and that nobody else is faster to claim."""
+    give_back()
     for task in ready(load_tasks()):
         if suits(task, teammate):
             try:
@@ -1004,9 +1012,6 @@ def find_task(teammate: Agent) -> dict | None:
             except ValueError:
                 continue
     return None
-
-
-IDLE = float(os.getenv("AGENT_IDLE", "60"))  # seconds without work after which a teammate ends
 
 
 def assignment(teammate: Agent, task: dict) -> str:
@@ -1023,15 +1028,20 @@ def claim_task(agent: Agent, task_id: int) -> str:
     return assignment(agent, claim(task_id, agent.name))
 
 
-def is_at_work(task: dict) -> bool:
-    """Whether the owner of a task is still there."""
-    if task["pid"] == os.getpid():
-        return task["owner"] in MATES and MATES[task["owner"]].status != "shutdown"
+def is_alive(pid: int) -> bool:
+    """Whether there is a process of this number."""
     try:
-        os.kill(task["pid"], 0)  # asks, and kills nobody
+        os.kill(pid, 0)  # asks, and kills nobody
     except ProcessLookupError:
         return False
     return True
+
+
+def is_at_work(task: dict) -> bool:
+    """Whether the owner of a task is still there."""
+    if task["pid"] != os.getpid():
+        return is_alive(task["pid"])
+    return task["owner"] in MATES and MATES[task["owner"]].status != "shutdown"
 
 
 @hook("on_stop")  # before it is idle, or the lead would find nobody busy and end

@@ -17,6 +17,7 @@ from project import ROOT
 import learnkit as lk
 from learnkit.course.agent_file.process import Terminal
 from learnkit.course.agent_file.source import Source
+from learnkit.course.lessons.s11.model import team as s11_team
 
 Script = Callable[[dict[str, Any]], Any]
 
@@ -491,26 +492,29 @@ def test_s11_teammates_claim_what_suits_them_and_a_taken_task_is_refused(tmp_pat
 def test_s11_of_two_processes_one_gets_each_task_and_a_dead_owner_gives_back(
     tmp_path: Path,
 ) -> None:
-    project = Project(tmp_path, 11, turns(lk.say(".")))
+    """The one who goes on is started by a lead that finds a dead teammate's mail first."""
+    project = Project(tmp_path, 11, s11_team())
     claims = """
 import sys
 won = []
-for number in range(1, 31):
+for number in range(1, 11):
     try:
         won.append(agent.claim(number, sys.argv[1])["id"])
     except ValueError:
         pass
+agent.send(sys.argv[1], "lead", "I am ready.")
 print(won)
 """
-    create = "for number in range(30): agent.task_create(None, str(number))"
-    back = "agent.give_back(); print(len(agent.ready(agent.load_tasks())))"
+    create = "for number in range(10): agent.task_create(None, f'warn {number}')"
     with project.terminal as terminal:
         terminal.run("", program=create)
-        both = [terminal.start(name, program=claims) for name in ("alice", "bob")]
+        both = [terminal.start(name, program=claims) for name in ("alice", "charlie")]
         assert [process.wait() for process in both] == [0, 0]
         won = [one for process in both for one in json.loads(process.out)]
-        assert sorted(won) == [*range(1, 31)]
-        assert terminal.run("", program=back) == "30\n"
+        assert sorted(won) == [*range(1, 11)]
+        terminal.run("Start bob.", env={"AGENT_POLL": "0.05"})
+    outbox = [path.name for path in project.folder.glob("outbox/*")]
+    assert sorted(outbox) == [f"{number}-by-bob.txt" for number in range(10)]
 
 
 @pytest.mark.slow

@@ -184,7 +184,9 @@ class Terminal:
         self._killed_at = killed_at_request and len(self.requests) + killed_at_request
         return self._ended(self.start(prompt, **options))
 
-    def race(self, *prompts: str, hold: str, seconds: float = PATIENCE) -> list[str]:
+    def race(
+        self, *prompts: str, hold: str, seconds: float = PATIENCE, **options: Any
+    ) -> list[str]:
         """Run one process for each prompt, side by side, and return what they printed.
 
         They get their first replies at the same time.
@@ -193,6 +195,7 @@ class Terminal:
             prompts: as they are typed.
             hold: the function at which each waits for the others, for at most half a second.
             seconds: that they may take.
+            options: as for :meth:`start`.
 
         Raises:
             UsageError: if one ends with an error, or not in time.
@@ -200,7 +203,7 @@ class Terminal:
         self._barrier = threading.Barrier(len(prompts))
         meeting = Path(tempfile.mkdtemp(dir=self._reports))
         meet = meeting, len(prompts)
-        started = [self.start(prompt, hold=hold, meet=meet) for prompt in prompts]
+        started = [self.start(prompt, hold=hold, meet=meet, **options) for prompt in prompts]
         printed = [self._ended(one, seconds) for one in started]
         self._barrier = None
         return printed

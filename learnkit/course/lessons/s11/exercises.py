@@ -2,100 +2,51 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from learnkit.course.content import Verdict
 from learnkit.course.content.sources import Check
 from learnkit.course.lessons.verdicts import short
 
-
-def _task(id: int, status: str = "pending", **more: Any) -> dict[str, Any]:
-    return {"id": id, "status": status, "owner": "", "blockedBy": [], "tags": [], **more}
+_STORM = "Storm tonight."
 
 
-def check_first(first: Any) -> Verdict:
-    """Check that the ready task that most others wait for is claimed first."""
-    for tasks, wanted, given, why in (
-        ([], None, "an empty board", "there is nothing to claim"),
-        ([_task(1, "completed")], None, "one completed task", "no task is ready"),
-        (
-            [_task(2), _task(1)],
-            1,
-            "tasks 2 and 1, which no other task waits for",
-            "on a tie the lower id wins",
-        ),
-        (
-            [_task(1, "completed"), _task(2, blockedBy=[1])],
-            2,
-            "task 1 completed and task 2 blocked by 1",
-            "a task is ready when all its blockers are completed",
-        ),
-        (
-            [_task(1), _task(2), _task(3, blockedBy=[2])],
-            2,
-            "tasks 1 and 2 ready and task 3 blocked by 2",
-            "one task waits for 2, and none waits for 1",
-        ),
-        (
-            [
-                *(_task(1), *(_task(id, blockedBy=[1]) for id in (2, 3, 4)), _task(5)),
-                *(_task(6, blockedBy=[5]), _task(7, blockedBy=[5]), _task(8, blockedBy=[6, 7])),
-            ],
-            1,
-            "2, 3 and 4 blocked by 1, 6 and 7 by 5, and 8 by 6 and 7",
-            "three tasks wait for 1 and three for 5 (8 counts once), and the lower id wins",
-        ),
-        (
-            [
-                *(_task(1), _task(2, blockedBy=[1])),
-                *(_task(3), _task(4, blockedBy=[3]), _task(5, blockedBy=[4])),
-            ],
-            3,
-            "the chains 1, 2 and 3, 4, 5",
-            "4 and 5 wait for 3, the latter through 4, and only 2 waits for 1",
-        ),
-        (
-            [_task(1, "in_progress"), _task(2, blockedBy=[1]), _task(3)],
-            3,
-            "task 1 in progress, task 2 blocked by 1, and task 3 ready",
-            "a task in progress isn't ready, and a blocked one isn't either",
-        ),
-        (
-            [_task(1), _task(2, "completed", blockedBy=[1]), _task(3), _task(4, blockedBy=[3])],
-            3,
-            "task 2 completed although blocked by 1, and task 4 blocked by 3",
-            "a completed task waits for nothing, so only 3 has a task waiting",
-        ),
-    ):
-        found = first(tasks)
-        if found != wanted or isinstance(found, bool):
-            return (
-                f"With {given}, your function returned {short(found)}. "
-                f"It should return {wanted}, because {why}."
-            )
+def check_warn(warn: Any) -> Verdict:
+    """Call it as teammates do that can't know what others have done, and look into the folder."""
+    with tempfile.TemporaryDirectory(prefix="learnkit-") as name:
+        outbox, there = Path(name), {"oslo-harbour-by-charlie.txt": _STORM}
+        (outbox / "oslo-harbour-by-charlie.txt").write_text(_STORM)
+        for station, who, wanted, why in (
+            ("oslo", "alice", True, "only oslo-harbour has been warned"),
+            ("oslo", "bob", False, "alice has warned oslo"),
+            ("oslo", "alice", False, "she has warned oslo herself"),
+            ("cairo", "bob", True, "nobody has warned cairo"),
+            ("cairo", "alice", False, "bob has warned cairo"),
+        ):
+            found = warn(station, who, outbox)
+            if wanted:
+                there[f"{station}-by-{who}.txt"] = _STORM
+            said = f"warn({station!r}, {who!r}, outbox)"
+            files = {path.name: path.read_text().strip() for path in outbox.iterdir()}
+            if files != there:
+                return (
+                    f"after {said}, the outbox holds {', '.join(sorted(files))}. "
+                    f"It should hold {', '.join(sorted(there))}, because {why}."
+                )
+            if found is not wanted:
+                return f"{said} returned {short(found)}. It should return {wanted}: {why}."
     return None
 
 
-FIRST_QUEUE = """
-def first(tasks):
-    status = {task["id"]: task["status"] for task in tasks}
-    best, most = None, -1
-    for task in sorted(tasks, key=lambda one: one["id"]):
-        if task["status"] != "pending":
-            continue
-        if any(status[b] != "completed" for b in task["blockedBy"]):
-            continue
-        queue, seen = [task["id"]], set()
-        while queue:
-            id = queue.pop()
-            for other in tasks:
-                new = other["id"] not in seen and other["status"] != "completed"
-                if id in other["blockedBy"] and new:
-                    seen.add(other["id"])
-                    queue.append(other["id"])
-        if len(seen) > most:
-            best, most = task["id"], len(seen)
-    return best
+WARN_NAMES = """
+def warn(station, who, outbox):
+    warned = {path.name.rpartition("-by-")[0] for path in outbox.iterdir()}
+    if station not in warned:
+        with open(outbox / f"{station}-by-{who}.txt", "x") as file:
+            file.write("Storm tonight.")
+    return station not in warned
 """.strip()
 
 
@@ -155,6 +106,6 @@ class Leases:
 
 
 EXERCISES = {
-    "first": Check(check_first, [FIRST_QUEUE]),
+    "warn": Check(check_warn, [WARN_NAMES]),
     "Leases": Check(check_leases, [LEASES_UNTIL]),
 }

@@ -1,7 +1,7 @@
 """Lesson 11's explorable: a task arrives while two teammates work, are idle, or are shut down.
 
-An idle teammate looks at the board every few seconds, and shuts down when it has found nothing for
-its idle limit.
+An idle teammate looks at the board once in an interval, and shuts down when it has found nothing
+for its idle limit.
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
 #: Seconds for which each teammate has work of its own, from the beginning.
 BUSY = {"alice": 6.0, "bob": 9.0}
-#: Seconds between two looks at the board, and seconds that the task takes.
-POLL, TASK = 5.0, 6.0
-#: The idle limits, and when the task may come, in seconds.
-LIMITS = (10.0, 20.0, 30.0)
+#: Seconds that the task takes.
+TASK = 6.0
+#: Seconds between two looks at the board, and the idle limit; when the task may come.
+HABITS = {
+    f"every {every:g} s for {limit:g} s": (every, limit)
+    for every, limit in ((5.0, 20.0), (2.0, 20.0), (5.0, 30.0))
+}
 ARRIVALS = tuple(second + 0.5 for second in range(41))
 #: The scale of the picture, in seconds.
 SCALE = 80.0
@@ -62,17 +65,17 @@ class Day:
         return max(life.shutdown for life in self.lives.values())
 
 
-def _looks(begin: float, limit: float) -> tuple[float, ...]:
+def _looks(begin: float, every: float, limit: float) -> tuple[float, ...]:
     """When a teammate looks that is idle from ``begin`` on; with its last look it shuts down."""
     times = [begin]
     while times[-1] < begin + limit:
-        times.append(times[-1] + POLL)
+        times.append(times[-1] + every)
     return tuple(times)
 
 
-def day(arrival: float, limit: float) -> Day:
+def day(arrival: float, every: float, limit: float) -> Day:
     """Follow both teammates until they have shut down."""
-    looks = {name: _looks(begin, limit) for name, begin in BUSY.items()}
+    looks = {name: _looks(begin, every, limit) for name, begin in BUSY.items()}
     chances = [(look, name) for name in BUSY for look in looks[name] if look >= arrival]
     claimed, taker = min(chances, default=(arrival, ""))
     lives = {}
@@ -80,18 +83,18 @@ def day(arrival: float, limit: float) -> Day:
         working, mine = [(0.0, begin)], looks[name]
         if name == taker:
             end = claimed + TASK
-            again = _looks(end, limit)
+            again = _looks(end, every, limit)
             working.append((claimed, end))
             mine = (*(look for look in mine if look <= claimed), *again)
         lives[name] = Life(tuple(working), mine, mine[-1])
     return Day(lives, taker, claimed)
 
 
-def draw(width: float, arrival: float, limit: str) -> Answer:
+def draw(width: float, arrival: float, habit: str) -> Answer:
     """The task and both teammates on one axis."""
     canvas = Canvas(width)
-    seconds = _seconds(limit)
-    run = day(arrival, seconds)
+    every, limit = HABITS[habit]
+    run = day(arrival, every, limit)
     room = width - _LEFT - 12
 
     def at(time: float) -> float:
@@ -110,12 +113,14 @@ def draw(width: float, arrival: float, limit: str) -> Answer:
     canvas.height = low + 24
     busy = ", ".join(f"{name.capitalize()} until {time:g} s" for name, time in BUSY.items())
     assumes = (
-        f"both are busy at first, {busy}; an idle teammate looks every {POLL:g} s, and a last "
-        f"time when its limit is over; the task suits both and takes {TASK:g} s; no message "
+        f"both are busy at first, {busy}; an idle teammate looks a last time when its "
+        f"limit is over; the task suits both and takes {TASK:g} s; no message "
         "arrives; a look takes no time"
     )
     axis = at(ARRIVALS[0]), low, at(ARRIVALS[-1]), low
-    return Answer(_finding(run, arrival), canvas, assumes, _because(run, arrival, seconds), axis)
+    return Answer(
+        _finding(run, arrival), canvas, assumes, _because(run, arrival, every, limit), axis
+    )
 
 
 def _life(canvas: Canvas, name: str, life: Life, place: int, at: At) -> None:
@@ -168,10 +173,6 @@ def _key(canvas: Canvas, y: float) -> None:
         x += 36 + text_width(said)
 
 
-def _seconds(limit: str) -> float:
-    return float(limit.removesuffix(" s"))
-
-
 def _finding(run: Day, arrival: float) -> str:
     if not run.taker:
         late = arrival - run.last
@@ -187,10 +188,10 @@ def _finding(run: Day, arrival: float) -> str:
     return f"The task waits {waits:g} s: {when}."
 
 
-def _because(run: Day, arrival: float, limit: float) -> str:
+def _because(run: Day, arrival: float, every: float, limit: float) -> str:
     if run.taker:
-        return f"An idle teammate looks at the board every {POLL:g} s and claims what is there."
-    enough = [one for one in LIMITS if day(arrival, one).taker]
+        return f"An idle teammate looks at the board every {every:g} s and claims what is there."
+    enough = [most for _, most in HABITS.values() if day(arrival, every, most).taker]
     if enough:
         return (
             f"Both had found nothing for {limit:g} s and shut down. With a limit of "
@@ -202,7 +203,7 @@ def _because(run: Day, arrival: float, limit: float) -> str:
 
 
 def explorable() -> Explorable:
-    """Let the task come earlier or later, with three idle limits."""
+    """Let the task come earlier or later, and teammates that look more often, or for longer."""
     arrival = drag(ARRIVALS, 20.5, "the task arrives at", unit="s")
-    limits = [f"{limit:g} s" for limit in LIMITS]
-    return explore(draw, arrival=arrival, limit=pick(limits, limits[1], "idle limit"))
+    habits = [*HABITS]
+    return explore(draw, arrival=arrival, habit=pick(habits, label="idle teammates look"))

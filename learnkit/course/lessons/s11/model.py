@@ -3,27 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from learnkit.clients.scripted import Reply, reply, say, use
 
 PROMPTS = ("Send the three warnings.",)
 STATIONS = ("beijing", "cairo", "oslo")
+#: A log that the lead reads until both teammates have reported, and a second more.
+_LOG = """
+until [ "$(cat .team/*lead*.jsonl 2>&1 | wc -l)" = 2 ]; do sleep 0.1; done
+sleep 1
+touch log-read
+"""
+_FIRST = {"alice": "Task #1: warn beijing", "bob": "Task #2: warn cairo"}
+#: A lead that hands out two of three tasks, reads the log, and hands out the third one.
+HANDS_OUT = (
+    reply(
+        *(use("task_create", subject=f"warn {station}") for station in STATIONS),
+        *(use("spawn_teammate", name=n, role="coder", prompt=_FIRST[n]) for n in _FIRST),
+        use("bash", command=_LOG),
+    ),
+    use("send_message", to="alice", content="Task #3: warn oslo"),
+)
 
 
-def team(lead: Reply | None = None, **dies: Reply) -> Callable[[dict[str, Any]], Reply]:
+def team(lead: Sequence[Reply] = (), **dies: Reply) -> Callable[[dict[str, Any]], Reply]:
     """A function that answers each request of a team.
 
     Args:
-        lead: its first reply; by default it follows its prompt.
+        lead: its first replies; after them it follows its prompt.
         dies: the name of a teammate -> its reply to the first task.
     """
 
     def answer(request: dict[str, Any]) -> Reply:
+        messages = request["messages"]
         if name := re.search(r"You are '(\w+)'", request["system"]):
-            return _teammate(request["messages"], name[1], dies.get(name[1]))
-        return lead if lead and len(request["messages"]) == 1 else _lead(request["messages"])
+            return _teammate(messages, name[1], dies.get(name[1]))
+        replied = _replied(messages)
+        return lead[replied] if replied < len(lead) else _lead(messages)
 
     return answer
 
@@ -34,7 +52,7 @@ script = team()
 def _lead(messages: list[dict[str, Any]]) -> Reply:
     """Start whom the prompt names, assign nothing, and look at the board when mail comes."""
     prompt, last = messages[0]["content"], messages[-1]["content"]
-    if len(messages) == 1:
+    if not _replied(messages):
         names = re.findall(r"^Start (\w+)\.$", prompt) or ["alice", "bob"] * (prompt in PROMPTS)
         if not names:
             return say(f"I am a function, and know one prompt: {PROMPTS[0]} For another, use --me.")
@@ -68,6 +86,11 @@ def _teammate(messages: list[dict[str, Any]], name: str, dies: Reply | None) -> 
     if "Wrote" in str(last):
         return use("task_update", task_id=id, status="completed")
     return say(f"I have nothing left to do for task {id}.")
+
+
+def _replied(messages: list[dict[str, Any]]) -> int:
+    """How often; the first request may hold mail as well, which the dead have never read."""
+    return sum(one["role"] == "assistant" for one in messages)
 
 
 def _results(content: Any) -> list[str]:

@@ -16,10 +16,14 @@ from learnkit.course.agent_file.process import Terminal
 from learnkit.course.content import Repair, Verdict
 from learnkit.errors import UsageError
 
-#: A process that claims task 1, and prints what came of it. The alarm ends what waits for ever.
+#: A process that claims task 1 once both are there (one may take long to start), and prints what
+#: came of it. The alarm ends what waits for ever.
 _CLAIM = """
-import signal, sys
-signal.alarm(5)
+import pathlib, signal, sys, time
+pathlib.Path(f"{sys.argv[1]}.there").touch()
+while len([*pathlib.Path().glob("*.there")]) < 2:
+    time.sleep(0.002)
+signal.alarm(10)
 try:
     task = agent.claim(1, sys.argv[1])
     print("claimed" if task and task["owner"] == sys.argv[1] else "nothing")
@@ -28,7 +32,7 @@ except ValueError:
 """
 _IN_TURN = """
 import signal
-signal.alarm(5)
+signal.alarm(10)
 agent.claim(1, "alice")
 for id in (1, 2):
     try:
@@ -135,30 +139,22 @@ def check_find_task(agent: Any) -> Verdict:
     return None
 
 
-def check_is_at_work(agent: Any) -> Verdict:
-    """Ask about owners in living and dead processes, and in this one."""
+def check_is_alive(agent: Any) -> Verdict:
+    """Ask about a living and a dead process."""
     with _terminal(agent) as (terminal, _):
         living = terminal.start("", program="import time; time.sleep(60)")
         dead = terminal.start("", program="pass")
         dead.wait()
-        for pid, right, who in (
-            (dead.pid, False, "of a task whose process has ended"),
-            (living.pid, True, "of a task whose process is alive"),
-            (os.getpid(), False, "of a teammate of this process that has shut down"),
+        for pid, right, what in (
+            (dead.pid, False, "a process that has ended"),
+            (living.pid, True, "a process that is alive"),
         ):
-            task = {"id": 1, "status": "in_progress", "owner": "charlie", "pid": pid}
-            agent.MATES["charlie"] = SimpleNamespace(status="shutdown")
             try:
-                at_work = agent.is_at_work(task)
+                alive = agent.is_alive(pid)
             except OSError as error:
-                return f"asked about the owner {who}, it raised {error!r}"
-            finally:
-                del agent.MATES["charlie"]
-            if bool(at_work) != right:
-                return (
-                    f"asked about the owner {who}, it returned {at_work!r}; "
-                    f"it should return {right}"
-                )
+                return f"asked about {what}, it raised {error!r}"
+            if bool(alive) != right:
+                return f"asked about {what}, it returned {alive!r}; it should return {right}"
         with suppress(UsageError):
             living.wait(0.3)
             return "a living process was asked, and it is dead now: only signal 0 asks"
@@ -191,5 +187,5 @@ def _create(agent: Any, many: int) -> None:
 REPAIRS = {
     "claim": Repair(check_claim, "Two processes, one task: one got it, the other one an error."),
     "find_task": Repair(check_find_task, "Refused at task 1, Alice took task 2 at once."),
-    "is_at_work": Repair(check_is_at_work, "The dead are dead, and the living are left alone."),
+    "is_alive": Repair(check_is_alive, "The dead are dead, and the living are left alone."),
 }
