@@ -738,7 +738,7 @@ def send(sender: str, to: str, content: str, kind: str = "message", **more) -> N
 @tool("lead", "teammate")
 def send_message(agent: Agent, to: str, content: str) -> str:
     """Send a message to a teammate, or to lead. Messages for you come by themselves."""
-    if to not in {"lead", *MATES} - {agent.name}:
+    if to != "lead" and to not in MATES:
         raise LookupError(f"no {to!r} to write to; there are: {', '.join(['lead', *MATES])}")
     send(agent.name, to, content)
     return f"Sent to {to}."
@@ -806,6 +806,15 @@ def next_work(teammate: Agent) -> str | None:
     return None
 
 
+def is_busy(teammate: Agent) -> bool:
+    """Whether it works, or is about to: it has mail or a task, or will claim one."""
+    tasks, name = load_tasks(), teammate.name
+    work = [task for task in ready(tasks) if suits(task, teammate)]
+    work += [t for t in tasks.values() if t["owner"] == name and t["status"] == "in_progress"]
+    idle = teammate.status == "idle" and bool(work or take(name)[0])
+    return teammate.status == "working" or idle
+
+
 @tool("lead")
 def spawn_teammate(
     agent: Agent, name: str, role: str, prompt: str, plan_required: bool = False
@@ -848,20 +857,12 @@ def begin(teammate: Agent, prompt: str) -> str:
     return f"{teammate.name} has started."
 
 
-def is_busy(teammate: Agent) -> bool:
-    """Whether it works, or is about to: it has mail or a task, or will claim one."""
-    tasks, name = load_tasks(), teammate.name
-    work = [task for task in ready(tasks) if suits(task, teammate)]
-    work += [t for t in tasks.values() if t["owner"] == name and t["status"] == "in_progress"]
-    idle = teammate.status == "idle" and bool(work or take(name)[0])
-    return teammate.status == "working" or idle
-
-
 @hook("on_stop")
 def wait_for_team(agent: Agent) -> str | None:
-    """The lead has nothing to do until somebody writes, and nothing at all if nobody works."""
+    """The lead reads its mail, waits while somebody works, and then goes home."""
     while agent.name == "lead":
-        busy = any(is_busy(mate) for mate in [*MATES.values()])  # first: a report comes before idle
+        # Who works comes first: whoever is idle by now has reported, so the mail is there.
+        busy = any(is_busy(mate) for mate in MATES.values())
         if take(agent.name)[0]:
             return "You have mail."
         if not busy:

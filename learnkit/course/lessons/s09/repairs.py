@@ -50,6 +50,13 @@ def only_to_members(agent: Any) -> Verdict:
                 return f"a message to {to} was refused: {error}"
             if not agent.inbox(to).exists():
                 return f"a message to {to} was not sent"
+        try:
+            agent.send("bob", "carol", "Good morning.")
+        except LookupError:
+            return (
+                "`send` itself refused. The harness calls it too, with names that it knows: check "
+                "in `send_message`, where the name is the model's"
+            )
     return None
 
 
@@ -127,10 +134,18 @@ def _waits_for_whole_lines(agent: Any) -> Verdict:
 
 
 def _survives(agent: Any) -> Verdict:
-    """Check that a reader killed while it commits leaves no half file."""
+    """Check that a cursor outlives its process, and that one killed at it leaves no half file."""
+    commit = 'agent.commit("alice", agent.take("alice")[1])'
     with _folder(agent) as folder, _terminal(agent, folder) as terminal:
         _send(agent, "one")
-        commit = 'agent.commit("alice", agent.take("alice")[1])'
+        terminal.run("", program=commit)
+        if agent.take("alice")[0]:
+            return (
+                "one process committed, and the next one got the message again: the cursor died "
+                "with its process. Keep it in a file"
+            )
+    with _folder(agent) as folder, _terminal(agent, folder) as terminal:
+        _send(agent, "one")
         died = terminal.start("", program=commit, dies_at=0)
         died.wait(LONG)
         try:
@@ -173,6 +188,66 @@ def found_again_until_answered(agent: Any) -> Verdict:
         if "red" in third:
             return f"the model had replied and stopped, and the next process got it again. {_TWICE}"
     return None
+
+
+class _Mate:
+    """Bob: he works for some looks at his status. Then he reads his mail, reports, and is idle."""
+
+    name = "bob"
+
+    def __init__(self, agent: Any, looks: int, first: str = "working") -> None:
+        self._agent, self._looks, self._first = agent, looks, first
+
+    @property
+    def status(self) -> str:
+        self._looks -= 1
+        if self._looks == -1:
+            self._agent.commit("bob", self._agent.take("bob")[1])
+            self._agent.send("bob", "lead", "The test is in.")
+        return self._first if self._looks >= 0 else "idle"
+
+
+def goes_home_last(agent: Any) -> Verdict:
+    """Check that the lead waits for who works or will, reads each report, and then ends."""
+    lead = SimpleNamespace(name="lead", messages=[], cursor=0)
+    gone = SimpleNamespace(name="carol", status="shutdown")
+    with _poll(agent):
+        for mates, mail, waits, what in (
+            ([], (), False, "nobody works, and there is no mail"),
+            ([gone], (), False, "carol has shut down, and there is no mail"),
+            ([], ("lead",), True, "nobody works, and there is mail"),
+            ([gone, _Mate(agent, 6)], (), True, "bob works, and reports later"),
+            ([_Mate(agent, 6, "idle")], ("bob",), True, "bob is idle, has mail, and will read it"),
+        ):
+            with _folder(agent), _team(agent):
+                agent.MATES.update({mate.name: mate for mate in mates})
+                for to in mail:
+                    agent.send("dan", to, "Good morning.")
+                said = agent.wait_for_team(lead)
+                unread = agent.take("lead")[0]
+            if said and not unread:
+                return f"{what}, and the lead got {said!r}. There is none, so it would never end"
+            if waits and not said and unread and not mail:
+                return (
+                    "bob reported between the two looks, and was idle by the second one. The lead "
+                    "went home, and the report is unread"
+                )
+            if waits and not said:
+                return f"{what}. The lead went home"
+        with _folder(agent), _team(agent):
+            agent.MATES["bob"] = SimpleNamespace(name="bob", status="working")
+            if agent.wait_for_team(SimpleNamespace(name="alice", messages=[], cursor=0)):
+                return "alice waited for the team, and only the lead should"
+    return None
+
+
+@contextlib.contextmanager
+def _poll(agent: Any) -> Iterator[None]:
+    before, agent.POLL = agent.POLL, 0.001
+    try:
+        yield
+    finally:
+        agent.POLL = before
 
 
 def _answer(request: dict[str, Any]) -> lk.Reply:
@@ -224,6 +299,9 @@ REPAIRS = {
     "take": Repair(
         loses_and_repeats_nothing,
         "Nothing is lost between take and commit, and nothing that was committed comes again.",
+    ),
+    "wait_for_team": Repair(
+        goes_home_last, "The lead waits while somebody works, and leaves no report unread."
     ),
     "deliver_mail": Repair(
         found_again_until_answered,
