@@ -22,8 +22,8 @@ _TWICE = "A model that reads “delete row 4” twice may delete two rows"
 
 def only_to_members(agent: Any) -> Verdict:
     """Check that mail to nobody is an error that helps, and mail to a member arrives."""
-    with _folder(agent), _team(agent, "alice", "bob"):
-        alice = SimpleNamespace(name="alice")
+    alice, bob = (SimpleNamespace(name=name, status="idle") for name in ("alice", "bob"))
+    with _folder(agent, alice, bob):
         for to in ("bobb", "../bob", "Bob", ""):
             try:
                 said = agent.send_message(alice, to, "Is -9999 missing?")
@@ -50,14 +50,12 @@ def only_to_members(agent: Any) -> Verdict:
                 return f"a message to {to} was refused: {error}"
             if not agent.inbox(to).exists():
                 return f"a message to {to} was not sent"
-        try:
+        with contextlib.suppress(LookupError):
             agent.send("bob", "carol", "Good morning.")
-        except LookupError:
-            return (
-                "`send` itself refused. The harness calls it too, with names that it knows: check "
-                "in `send_message`, where the name is the model's"
-            )
-    return None
+            return None
+    return (
+        "`send` itself refused. The harness calls it too: check in `send_message`, above that call"
+    )
 
 
 def loses_and_repeats_nothing(agent: Any) -> Verdict:
@@ -209,45 +207,30 @@ class _Mate:
 
 def goes_home_last(agent: Any) -> Verdict:
     """Check that the lead waits for who works or will, reads each report, and then ends."""
-    lead = SimpleNamespace(name="lead", messages=[], cursor=0)
+    lead, alice = (SimpleNamespace(name=name, messages=[], cursor=0) for name in ("lead", "alice"))
     gone = SimpleNamespace(name="carol", status="shutdown")
-    with _poll(agent):
-        for mates, mail, waits, what in (
-            ([], (), False, "nobody works, and there is no mail"),
-            ([gone], (), False, "carol has shut down, and there is no mail"),
-            ([], ("lead",), True, "nobody works, and there is mail"),
-            ([gone, _Mate(agent, 6)], (), True, "bob works, and reports later"),
-            ([_Mate(agent, 6, "idle")], ("bob",), True, "bob is idle, has mail, and will read it"),
-        ):
-            with _folder(agent), _team(agent):
-                agent.MATES.update({mate.name: mate for mate in mates})
-                for to in mail:
-                    agent.send("dan", to, "Good morning.")
-                said = agent.wait_for_team(lead)
-                unread = agent.take("lead")[0]
-            if said and not unread:
-                return f"{what}, and the lead got {said!r}. There is none, so it would never end"
-            if waits and not said and unread and not mail:
-                return (
-                    "bob reported between the two looks, and was idle by the second one. The lead "
-                    "went home, and the report is unread"
-                )
-            if waits and not said:
-                return f"{what}. The lead went home"
-        with _folder(agent), _team(agent):
-            agent.MATES["bob"] = SimpleNamespace(name="bob", status="working")
-            if agent.wait_for_team(SimpleNamespace(name="alice", messages=[], cursor=0)):
-                return "alice waited for the team, and only the lead should"
+    for mates, mail, waits, what in (
+        ([gone], None, False, "nobody works, and there is no mail"),
+        ([gone], "lead", True, "nobody works, and there is mail"),
+        ([gone, _Mate(agent, 6)], None, True, "bob works, and reports later"),
+        ([_Mate(agent, 6, "idle")], "bob", True, "bob is idle, has mail, and will read it"),
+    ):
+        with _folder(agent, *mates):
+            if mail:
+                agent.send("dan", mail, "Good morning.")
+            said, unread = agent.wait_for_team(lead), agent.take("lead")[0]
+        if said and not unread:
+            return f"{what}, and the lead got {said!r}. There is none, so it would never end"
+        if waits and not said and unread and not mail:
+            return (
+                "bob reported between the two looks, and was idle by the second one. The lead went "
+                "home, and the report is unread"
+            )
+        if waits and not said:
+            return f"{what}. The lead went home"
+    with _folder(agent, SimpleNamespace(name="bob", status="working")):
+        agent.wait_for_team(alice)  # only the lead waits: this would not end
     return None
-
-
-@contextlib.contextmanager
-def _poll(agent: Any) -> Iterator[None]:
-    before, agent.POLL = agent.POLL, 0.001
-    try:
-        yield
-    finally:
-        agent.POLL = before
 
 
 def _answer(request: dict[str, Any]) -> lk.Reply:
@@ -256,26 +239,16 @@ def _answer(request: dict[str, Any]) -> lk.Reply:
 
 
 @contextlib.contextmanager
-def _folder(agent: Any) -> Iterator[Path]:
-    before = agent.ROOT
+def _folder(agent: Any, *mates: Any) -> Iterator[Path]:
+    """A folder and a team of the check's own, and short waits."""
+    own = {"MATES": {mate.name: mate for mate in mates}, "POLL": 0.001}
+    before = {name: vars(agent)[name] for name in ("ROOT", *own) if name in vars(agent)}
     with tempfile.TemporaryDirectory(prefix="learnkit-") as name:
-        agent.ROOT = Path(name).resolve()
+        vars(agent).update(own, ROOT=Path(name).resolve())
         try:
             yield agent.ROOT
         finally:
-            agent.ROOT = before
-
-
-@contextlib.contextmanager
-def _team(agent: Any, *names: str) -> Iterator[None]:
-    before = dict(agent.MATES)
-    agent.MATES.clear()
-    agent.MATES.update({name: SimpleNamespace(name=name, status="idle") for name in names})
-    try:
-        yield
-    finally:
-        agent.MATES.clear()
-        agent.MATES.update(before)
+            vars(agent).update(before)
 
 
 @contextlib.contextmanager
