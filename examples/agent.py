@@ -859,7 +859,7 @@ def begin(teammate: Agent, prompt: str) -> str:
 
 @hook("on_stop")
 def wait_for_team(agent: Agent) -> str | None:
-    """The lead reads its mail, waits while somebody works, and then goes home."""
+    """The lead reads its mail, waits while a teammate works, and then goes home."""
     while agent.name == "lead":
         # Who works comes first: whoever is idle by now has reported, so the mail is there.
         busy = any(is_busy(mate) for mate in MATES.values())

@@ -274,7 +274,7 @@ REPAIRS = {
         "Nothing is lost between take and commit, and nothing that was committed comes again.",
     ),
     "wait_for_team": Repair(
-        goes_home_last, "The lead waits while somebody works, and leaves no report unread."
+        goes_home_last, "The lead waits while a teammate works, and leaves no report unread."
     ),
     "deliver_mail": Repair(
         found_again_until_answered,
