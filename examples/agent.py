@@ -744,7 +744,7 @@ def send(sender: str, to: str, content: str, kind: str = "message", **more) -> N
 @tool("lead", "teammate")
 def send_message(agent: Agent, to: str, content: str) -> str:
     """Send a message to a teammate, or to lead. Messages for you come by themselves."""
-    if to not in {"lead", *MATES} - {agent.name}:
+    if to != "lead" and to not in MATES:
         raise LookupError(f"no {to!r} to write to; there are: {', '.join(['lead', *MATES])}")
     send(agent.name, to, content)
     return f"Sent to {to}."
@@ -811,6 +811,19 @@ def next_work(teammate: Agent) -> str | None:
     return None
 
 
+def is_busy(teammate: Agent) -> bool:
+    """Whether it works, or is idle but will find mail, or a task."""
+    tasks, mail = load_tasks(), take(teammate.name)[0]
+    tasks_for_it = [task for task in ready(tasks) if suits(task, teammate)]
+    tasks_for_it += [
+        task
+        for task in tasks.values()
+        if task["owner"] == teammate.name and task["status"] == "in_progress"
+    ]
+    status = teammate.status  # last: if it has just begun, it is working
+    return status == "working" or (status == "idle" and bool(mail or tasks_for_it))
+
+
 @tool("lead")
 def spawn_teammate(
     agent: Agent, name: str, role: str, prompt: str, plan_required: bool = False
@@ -853,24 +866,12 @@ def begin(teammate: Agent, prompt: str) -> str:
     return f"{teammate.name} has started."
 
 
-def is_busy(teammate: Agent) -> bool:
-    """Whether it works, or is idle but will find mail, or a task."""
-    tasks, mail = load_tasks(), take(teammate.name)[0]
-    tasks_for_it = [task for task in ready(tasks) if suits(task, teammate)]
-    tasks_for_it += [
-        task
-        for task in tasks.values()
-        if task["owner"] == teammate.name and task["status"] == "in_progress"
-    ]
-    status = teammate.status  # last: if it has just begun, it is working
-    return status == "working" or (status == "idle" and bool(mail or tasks_for_it))
-
-
 @hook("on_stop")
 def wait_for_team(agent: Agent) -> str | None:
-    """The lead has nothing to do until somebody writes, and nothing at all if nobody works."""
+    """The lead reads its mail, waits while a teammate works, and then goes home."""
     while agent.name == "lead":
-        busy = any(is_busy(mate) for mate in [*MATES.values()])  # first: a report comes before idle
+        # Who works comes first: whoever is idle by now has reported, so the mail is there.
+        busy = any(is_busy(mate) for mate in MATES.values())
         if take(agent.name)[0]:
             return "You have mail."
         if not busy:

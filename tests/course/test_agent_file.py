@@ -368,26 +368,6 @@ def team(**lanes: Script) -> Script:
 
 
 @pytest.mark.slow
-def test_s09_a_teammate_is_written_to_and_answers(tmp_path: Path) -> None:
-    script = team(
-        lead=turns(
-            lk.use("spawn_teammate", name="alice", role="coder", prompt="Say hello"),
-            lk.reply(
-                lk.use("send_message", to="alice", content="What is 6 * 7?"),
-                lk.use("send_message", to="bobb", content="?"),
-            ),
-            *[lk.say("I wait for alice.")] * 3,
-        ),
-        alice=lambda request: lk.say("42" if "6 * 7" in str(request["messages"]) else "Hello"),
-    )
-    project = Project(tmp_path, 9, script)
-    project.run("Go")
-    text = str(project.requests[-1]["messages"])
-    assert "no 'bobb' to write to; there are: lead, alice" in text
-    assert '"from": "alice", "to": "lead", "content": "42"' in text
-
-
-@pytest.mark.slow
 def test_s09_mail_is_there_again_if_its_reader_is_killed_before_the_commit(tmp_path: Path) -> None:
     project = Project(tmp_path, 9, turns(lk.say("Read.")))
     project.run("Go")  # makes the folders

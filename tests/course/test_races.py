@@ -387,36 +387,6 @@ def test_a_loss_and_a_repetition_are_two_verdicts() -> None:
     assert racefinder._result([one]) == "1 of 1 seed loses a message, and 1 reads one twice."
 
 
-def test_after_a_repair_it_opens_on_the_seed_that_failed_before() -> None:
-    game = RaceFinder(AtOnce, range(30), before=Naive)
-    bad = [seed for seed in losing() if seed < 30]
-    said = (
-        f"With Naive, {len(bad)} of 30 seeds lose a message; "
-        "with AtOnce, none of 30 seeds loses a message or reads one twice."
-    )
-    assert game._repr_mimebundle_()["text/plain"] == f"find the race: {said}"
-    assert game.shown.seed == losing()[0] != 0
-    game._begin()
-    assert game.chooser.value == losing()[0]
-    assert f"seed {losing()[0]}: 0 of 6 messages lost." in game._status.value
-    assert f"Seed {losing()[0]} is the first one that failed with Naive. {said}" in game.said
-    assert game._marks.value.count("✓") == 30
-
-
-def test_a_repair_that_still_loses_is_compared_and_shrunk() -> None:
-    text = RaceFinder(Lazy, range(30), before=Naive)._repr_mimebundle_()["text/plain"]
-    now = sum(run(Lazy, seed).lost > 0 for seed in range(30))
-    assert f"with Lazy, {now} of 30 seeds lose a message. 4 of the " in text
-
-
-def test_a_repair_of_what_never_failed_opens_on_the_first_seed() -> None:
-    game = RaceFinder(Naive, range(5), before=AtOnce)
-    game._begin()
-    assert game.shown.seed == 0
-    assert "first one that failed" not in game.said
-    assert game.said.startswith("With AtOnce, none of 5 seeds")
-
-
 @pytest.mark.slow
 def test_the_static_form_loads_no_notebook_library() -> None:
     code = """

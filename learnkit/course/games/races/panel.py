@@ -37,15 +37,13 @@ class RaceFinder:
         tried: seed -> its schedule, in the order in which they were tried.
     """
 
-    def __init__(
-        self, make: Make, seeds: Iterable[int] = range(100), *, before: Make | None = None
-    ) -> None:
-        self.make, self.seeds, self.before = make, tuple(dict.fromkeys(seeds)), before
+    def __init__(self, make: Make, seeds: Iterable[int] = range(100)) -> None:
+        self.make, self.seeds = make, tuple(dict.fromkeys(seeds))
         if not self.seeds:
             raise UsageError("there are no seeds to try; give some, such as range(100)")
         self.tried: dict[int, Schedule] = {}
         self._shown: Schedule | None = None
-        self._seed, self._said, self._compared = self.seeds[0], "", ""
+        self._seed, self._said = self.seeds[0], ""
         self._box: Any = None
         self._player: Any = None
 
@@ -113,34 +111,16 @@ class RaceFinder:
 
     def _summary(self) -> tuple[Schedule, str]:
         """For a page without controls: the result of all seeds, and the smallest schedule."""
-        self._open()
         failing = [one for one in map(self._run, self.seeds) if one.fails]
-        result = self._compared if self.before else _result(self.tried.values())
+        result = _result(self.tried.values())
         if not failing:
             return self.shown, result
         first, small = failing[0], schedules.shrink(self.make, failing[0])
         return small, f"{result} {_enough(small, first)}"
 
-    def _open(self) -> None:
-        """Choose the seed to begin with: after a repair, the first one that failed before it."""
-        self._shown, self._seed, self._said = None, self.seeds[0], ""
-        if self.before is None:
-            return
-        before = {seed: schedules.run(self.before, seed) for seed in self.seeds}
-        failed = [seed for seed, one in before.items() if one.fails]
-        old, now = _name(self.before, "the inbox before"), _name(self.make, "this one")
-        results = _result(before.values()), _result(map(self._run, self.seeds))
-        was, becomes = (f"{text[0].lower()}{text[1:]}" for text in results)
-        self._compared = f"With {old}, {was[:-1]}; with {now}, {becomes}"
-        self._said = self._compared
-        if failed:
-            self._seed = failed[0]
-            first = f"Seed {self._seed} is the first one that failed with {old}."
-            self._said = f"{self._line()} {first} {self._compared}"
-
     def _begin(self) -> list[Any]:
         self.tried.clear()
-        self._open()
+        self._shown, self._seed, self._said = None, self.seeds[0], ""
         if self._box is not None:
             self._refresh()
         return [self.box]
@@ -216,11 +196,6 @@ class RaceFinder:
         self._shown_player.children = (self._player,)
         if old is not None:
             old.close()
-
-
-def _name(make: Make, otherwise: str) -> str:
-    """The name of the learner's class."""
-    return str(getattr(make, "__name__", otherwise))
 
 
 def _enough(small: Schedule, before: Schedule) -> str:

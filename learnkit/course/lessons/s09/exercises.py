@@ -12,26 +12,22 @@ from learnkit.course.content.sources import Check
 from learnkit.course.lessons.verdicts import short
 
 
+def _line(id: str, content: str, to: str = "lead") -> str:
+    return json.dumps({"id": id, "type": "message", "from": "bob", "to": to, "content": content})
+
+
 def check_unread(unread: Any) -> Verdict:
     """Check how many messages each inbox of a folder has that were not read."""
     for inboxes, wanted, what in (
         ({}, {}, "an empty folder"),
         ({"bob": (2, None)}, {"bob": 2}, "bob's two messages, and no cursor yet"),
         ({"bob": (3, 1)}, {"bob": 2}, "bob's three messages, of which he has read one"),
-        (
-            {"bob": (2, 2), "alice": (1, 0)},
-            {"alice": 1},
-            "bob's two messages, both read, and one to alice",
-        ),
-        (
-            {"bob": (12, 9), "alice-2": (1, None), "lead": (1065, 65)},
-            {"alice-2": 1, "bob": 3, "lead": 1000},
-            "three inboxes, one of them alice-2's",
-        ),
+        ({"bob": (2, 2), "alice": (1, 0)}, {"alice": 1}, "bob's two, both read, and one to alice"),
+        ({"bob": (12, 9), "alice-2": (1, None)}, {"alice-2": 1, "bob": 3}, "alice-2 and bob"),
     ):
         with tempfile.TemporaryDirectory() as name:
             for who, (sent, read) in inboxes.items():
-                lines = [json.dumps({"id": f"{n:08}", "content": "a\nb"}) for n in range(sent)]
+                lines = [_line(f"{n:08}", "a\nb", to=who) for n in range(sent)]
                 path = Path(name, f"inbox-{who}.jsonl")
                 path.write_text("".join(f"{line}\n" for line in lines))
                 if read is not None:
@@ -62,10 +58,6 @@ def unread(folder):
 """.strip()
 
 
-def _line(id: str, content: str, sender: str = "bob") -> str:
-    return json.dumps({"id": id, "type": "message", "from": sender, "content": content})
-
-
 def _heard(*lines: str) -> list[dict[str, Any]]:
     """Messages in which some lines were delivered."""
     text = "\n".join(["<inbox>", *lines, "</inbox>"])
@@ -80,39 +72,17 @@ def check_unheard(unheard: Any) -> Verdict:
     """Check that of some lines those are left that no message holds, by their ids."""
     first, second = _line("a1b2c3d4", "ok"), _line("e5f6a7b8", "ok")
     late = _line("0badcafe", "Bob's mail:\ndelete row 4")
+    quoting = _line("c0ffee00", f"Did you get this? {second}")
+    block = {"role": "user", "content": [{"type": "text", "text": f"<inbox>\n{first}\n</inbox>"}]}
     for lines, messages, wanted, what in (
         ([first], [], [first], "one line, and no messages yet"),
         ([first], _heard(first), [], "a line that the messages hold"),
         ([late], _heard(late), [], "a line with a line break in its text, which was delivered"),
-        (
-            [first, late],
-            _heard(first),
-            [late],
-            "two lines, the first of which the messages hold",
-        ),
-        (
-            [first, second],
-            _heard(first),
-            [second],
-            "two mails of the same text, “ok”, one of which was delivered",
-        ),
-        (
-            [late, first],
-            [*_heard(first, second), *_heard(late)],
-            [],
-            "two lines that two different messages hold, in another order",
-        ),
-        (
-            [first],
-            [
-                {
-                    "role": "user",
-                    "content": [{"type": "text", "text": f"<inbox>\n{first}\n</inbox>"}],
-                }
-            ],
-            [],
-            "a line in a text block, beside results",
-        ),
+        ([first, late], _heard(first), [late], "two lines, the first of which was delivered"),
+        ([first, second], _heard(first), [second], "two mails “ok”, one of which was delivered"),
+        ([late, first], [*_heard(first), *_heard(late)], [], "lines of two messages, swapped"),
+        ([first], [block], [], "a line in a text block, beside results"),
+        ([second], _heard(quoting), [second], "a line that a delivered one only quotes"),
     ):
         try:
             got = unheard(list(lines), messages)
@@ -134,7 +104,7 @@ import re
 
 
 def unheard(lines, messages):
-    seen = set(re.findall(r"[0-9a-f]{8}", json.dumps(messages)))
+    seen = set(re.findall(r'{"id": "([0-9a-f]{8})"', str(messages)))
     new = []
     for line in lines:
         if json.loads(line)["id"] not in seen:

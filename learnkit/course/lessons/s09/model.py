@@ -30,14 +30,17 @@ def script(request: dict[str, Any]) -> Reply:
         return say(f"I stop here, because a call has failed. {refused[-1]}")
     calls, text = [b["name"] for b in blocks if "name" in b], str(messages)
     name = re.search(r"You are '(alice|bob)'", request["system"])
-    return {"alice": _alice, "bob": _bob}.get(name[1] if name else "", _lead)(calls, text)
+    return {"alice": alice, "bob": bob}.get(name[1] if name else "", lead)(calls, text)
 
 
-def _lead(calls: list[str], text: str) -> Reply:
-    if not calls:  # bob first: alice will write to him
-        bob = use("spawn_teammate", name="bob", role="tester", prompt="Test alice's coldest().")
-        alice = use("spawn_teammate", name="alice", role="coder", prompt="Write coldest.py.")
-        return reply(bob, alice)
+def lead(calls: list[str], text: str) -> Reply:
+    if not calls:
+        return reply(  # bob first: alice will write to him
+            use("spawn_teammate", name="bob", role="tester", prompt="Test alice's coldest()."),
+            use("spawn_teammate", name="alice", role="coder", prompt="Write coldest.py."),
+        )
+    if "I stop here" in text:
+        return say("The team has stopped, because a call was refused. cat .team/inbox-lead.jsonl")
     if "coldest() is in" not in text or "its test is in" not in text:
         return say("Alice and Bob are at work.")
     if "bash" not in calls:
@@ -45,7 +48,7 @@ def _lead(calls: list[str], text: str) -> Reply:
     return say("coldest() leaves -9999 out, as Alice and Bob have agreed, and its test passes.")
 
 
-def _alice(calls: list[str], text: str) -> Reply:
+def alice(calls: list[str], text: str) -> Reply:
     if not calls:
         return use("bash", command="grep -n -e -9999 stations/*.csv")
     if "send_message" not in calls:
@@ -57,7 +60,7 @@ def _alice(calls: list[str], text: str) -> Reply:
     return say("coldest() is in.")
 
 
-def _bob(calls: list[str], text: str) -> Reply:
+def bob(calls: list[str], text: str) -> Reply:
     if '"from": "alice"' not in text:
         return say("I'm waiting for Alice.")
     if "send_message" not in calls:

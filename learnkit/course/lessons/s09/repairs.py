@@ -22,8 +22,8 @@ _TWICE = "A model that reads “delete row 4” twice may delete two rows"
 
 def only_to_members(agent: Any) -> Verdict:
     """Check that mail to nobody is an error that helps, and mail to a member arrives."""
-    with _folder(agent), _team(agent, "alice", "bob"):
-        alice = SimpleNamespace(name="alice")
+    alice, bob = (SimpleNamespace(name=name, status="idle") for name in ("alice", "bob"))
+    with _folder(agent, alice, bob):
         for to in ("bobb", "../bob", "Bob", ""):
             try:
                 said = agent.send_message(alice, to, "Is -9999 missing?")
@@ -50,7 +50,12 @@ def only_to_members(agent: Any) -> Verdict:
                 return f"a message to {to} was refused: {error}"
             if not agent.inbox(to).exists():
                 return f"a message to {to} was not sent"
-    return None
+        with contextlib.suppress(LookupError):
+            agent.send("bob", "carol", "Good morning.")
+            return None
+    return (
+        "`send` itself refused. The harness calls it too: check in `send_message`, above that call"
+    )
 
 
 def loses_and_repeats_nothing(agent: Any) -> Verdict:
@@ -127,10 +132,18 @@ def _waits_for_whole_lines(agent: Any) -> Verdict:
 
 
 def _survives(agent: Any) -> Verdict:
-    """Check that a reader killed while it commits leaves no half file."""
+    """Check that a cursor outlives its process, and that one killed at it leaves no half file."""
+    commit = 'agent.commit("alice", agent.take("alice")[1])'
     with _folder(agent) as folder, _terminal(agent, folder) as terminal:
         _send(agent, "one")
-        commit = 'agent.commit("alice", agent.take("alice")[1])'
+        terminal.run("", program=commit)
+        if agent.take("alice")[0]:
+            return (
+                "one process committed, and the next one got the message again: the cursor died "
+                "with its process. Keep it in a file"
+            )
+    with _folder(agent) as folder, _terminal(agent, folder) as terminal:
+        _send(agent, "one")
         died = terminal.start("", program=commit, dies_at=0)
         died.wait(LONG)
         try:
@@ -175,32 +188,67 @@ def found_again_until_answered(agent: Any) -> Verdict:
     return None
 
 
+class _Mate:
+    """Bob: he works for some looks at his status. Then he reads his mail, reports, and is idle."""
+
+    name = "bob"
+
+    def __init__(self, agent: Any, looks: int, first: str = "working") -> None:
+        self._agent, self._looks, self._first = agent, looks, first
+
+    @property
+    def status(self) -> str:
+        self._looks -= 1
+        if self._looks == -1:
+            self._agent.commit("bob", self._agent.take("bob")[1])
+            self._agent.send("bob", "lead", "The test is in.")
+        return self._first if self._looks >= 0 else "idle"
+
+
+def goes_home_last(agent: Any) -> Verdict:
+    """Check that the lead waits for who works or will, reads each report, and then ends."""
+    lead, alice = (SimpleNamespace(name=name, messages=[], cursor=0) for name in ("lead", "alice"))
+    gone = SimpleNamespace(name="carol", status="shutdown")
+    for mates, mail, waits, what in (
+        ([gone], None, False, "nobody works, and there is no mail"),
+        ([gone], "lead", True, "nobody works, and there is mail"),
+        ([gone, _Mate(agent, 6)], None, True, "bob works, and reports later"),
+        ([_Mate(agent, 6, "idle")], "bob", True, "bob is idle, has mail, and will read it"),
+    ):
+        with _folder(agent, *mates):
+            if mail:
+                agent.send("dan", mail, "Good morning.")
+            said, unread = agent.wait_for_team(lead), agent.take("lead")[0]
+        if said and not unread:
+            return f"{what}, and the lead got {said!r}. There is none, so it would never end"
+        if waits and not said and unread and not mail:
+            return (
+                "bob reported between the two looks, and was idle by the second one. The lead went "
+                "home, and the report is unread"
+            )
+        if waits and not said:
+            return f"{what}. The lead went home"
+    with _folder(agent, SimpleNamespace(name="bob", status="working")):
+        agent.wait_for_team(alice)  # only the lead waits: this would not end
+    return None
+
+
 def _answer(request: dict[str, Any]) -> lk.Reply:
     told = str(request["messages"])
     return lk.use("task_list") if "red" in told and "tool_use" not in told else lk.say("Noted.")
 
 
 @contextlib.contextmanager
-def _folder(agent: Any) -> Iterator[Path]:
-    before = agent.ROOT
+def _folder(agent: Any, *mates: Any) -> Iterator[Path]:
+    """A folder and a team of the check's own, and short waits."""
+    own = {"MATES": {mate.name: mate for mate in mates}, "POLL": 0.001}
+    before = {name: vars(agent)[name] for name in ("ROOT", *own) if name in vars(agent)}
     with tempfile.TemporaryDirectory(prefix="learnkit-") as name:
-        agent.ROOT = Path(name).resolve()
+        vars(agent).update(own, ROOT=Path(name).resolve())
         try:
             yield agent.ROOT
         finally:
-            agent.ROOT = before
-
-
-@contextlib.contextmanager
-def _team(agent: Any, *names: str) -> Iterator[None]:
-    before = dict(agent.MATES)
-    agent.MATES.clear()
-    agent.MATES.update({name: SimpleNamespace(name=name, status="idle") for name in names})
-    try:
-        yield
-    finally:
-        agent.MATES.clear()
-        agent.MATES.update(before)
+            vars(agent).update(before)
 
 
 @contextlib.contextmanager
@@ -224,6 +272,9 @@ REPAIRS = {
     "take": Repair(
         loses_and_repeats_nothing,
         "Nothing is lost between take and commit, and nothing that was committed comes again.",
+    ),
+    "wait_for_team": Repair(
+        goes_home_last, "The lead waits while a teammate works, and leaves no report unread."
     ),
     "deliver_mail": Repair(
         found_again_until_answered,
