@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -40,17 +41,18 @@ def minutes(day: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def hottest(text: str) -> str:
-    """Note the hottest minute of a day, as somebody does who also reads the remarks."""
-    head, *lines = text.splitlines()
-    found, grilling = [], False
-    for line in lines:
-        if "grill" in line:
-            grilling = not grilling
-        elif not grilling:
-            found.append((float(line.split()[1]), line[:5]))
-    celsius, time = max(found)
-    return f"{celsius} °C on {head[7:13]} at {time}"
+def hottest(days: Iterable[int]) -> str:
+    """Note the hottest minute of some days, as somebody does who also reads the remarks."""
+    found = []
+    for day in days:
+        grilling = False
+        for line in minutes(day).splitlines()[1:]:
+            if "grill" in line:
+                grilling = not grilling
+            elif not grilling:
+                found.append((float(line.split()[1]), f"day {day:02} at {line[:5]}"))
+    celsius, when = max(found)
+    return f"{celsius} °C on {when}"
 
 
 def write_archive(folder: Path) -> None:

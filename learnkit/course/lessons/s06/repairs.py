@@ -86,7 +86,7 @@ def check_forget(agent: Any) -> Verdict:
             (2, 400, "units", 1, "short, and the model has asked for a summary"),
         ):
             messages = _conversation(calls, size=size)
-            lead = SimpleNamespace(messages=messages, focus=focus)
+            lead = SimpleNamespace(messages=[*messages], focus=focus)
             asked.clear()
             agent.forget(lead)
             if len(asked) != wanted:
