@@ -30,7 +30,7 @@ FACTS = {
     "drafts/ and N.S.": r"drafts.*\bN\.?S\b|\bN\.?S\b.*drafts",
     "… for the mail": r"midnight|mail",
     "check each unit": r"unit|°F|Fahrenheit",
-    "… for grep mixes them": r"grep",
+    "… as grep mixes them": r"grep",
 }
 
 
@@ -103,7 +103,7 @@ def survivors(summaries: Mapping[str, Sequence[str]]) -> Card:
     """
     canvas, x, said = Canvas(WIDE), float(_LEFT), list[str]()
     step = (WIDE - _LEFT) / sum(len(texts) + 1 for texts in summaries.values())
-    canvas.text("title", 0, 14, "Which facts are in which summary?", "b")
+    canvas.text("title", 8, 14, "Which facts are in which summary?", "b")
     for row, fact in enumerate(FACTS):
         canvas.text(fact, 8, _TOP + 10 + row * _ROW, fact)
     for name, texts in summaries.items():
