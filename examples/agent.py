@@ -480,7 +480,7 @@ def forget(agent: Agent) -> None:
         agent.focus = ""
 
 
-KEPT = 3  # newest results that are not cleared
+KEPT, LAST = 3, 2  # newest results that are not cleared; newest messages that no summary replaces
 
 
 def cleared(messages: list[dict]) -> list[dict]:
@@ -498,7 +498,6 @@ def cleared(messages: list[dict]) -> list[dict]:
     return [{**one, "content": [shorter(block) for block in blocks(one)]} for one in messages]
 
 
-LAST = 2  # newest messages that no summary replaces
 WISH = """Summarise this conversation for the agent that will continue it. Keep decisions with
 their reasons, errors and how they were solved, what is done, and what comes next. Leave out
 what a tool can bring back."""
