@@ -460,7 +460,7 @@ def estimate(messages: list[dict]) -> int:
 
 
 def blocks(message: dict) -> list[dict]:
-    """The blocks of a message, without thinking: it is bound to a beginning that is changed now."""
+    """The blocks of a message but thinking, which is valid only after unchanged messages."""
     content = message["content"]
     whole = [{"type": "text", "text": content}] if isinstance(content, str) else content
     return [block for block in whole if "thinking" not in block["type"]]
@@ -509,6 +509,32 @@ their reasons, errors and how they were solved, what is done, and what comes nex
 what a tool can bring back."""
 
 
+def summarise(agent: Agent) -> None:
+    """Put a summary in place of the older messages."""
+    newest = tail(agent.messages, LAST)
+    older = agent.messages[: -len(newest)]
+    text = shortened(json.dumps(older, ensure_ascii=False), 4 * THRESHOLD)
+    wish = f"{WISH} Above all: {agent.focus}." if agent.focus else WISH
+    question = {"role": "user", "content": f"{wish}\n\n{text}"}
+    try:
+        reply = client.messages.create(model=MODEL, max_tokens=4_000, messages=[question])
+    except anthropic.APIError as error:
+        print(f"no summary: {error}", file=sys.stderr)
+        return
+    summary = "\n".join(block.text for block in reply.content if block.type == "text")
+    lines = [f"[Summary of {save_transcript(agent)}]", summary, *carried(agent)]
+    newest = [{**message, "content": blocks(message)} for message in newest]
+    agent.messages = [{"role": "user", "content": "\n".join(lines)}, *newest]
+
+
+def save_transcript(agent: Agent) -> str:
+    folder = ROOT / ".transcripts"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{agent.name}-{len([*folder.iterdir()]) + 1}.json"
+    path.write_text(json.dumps(agent.messages, indent=1), "utf-8")
+    return f".transcripts/{path.name}"
+
+
 @hook("start")
 def no_focus(agent: Agent) -> None:
     agent.focus, agent.request = "", ""
@@ -525,32 +551,6 @@ def carried(agent: Agent) -> list[str]:
     """What must not depend on a summary, because code knows it."""
     parts = ["[The request]", agent.request]
     return [*parts, "[Your todo list]", render(agent.items)] if agent.items else parts
-
-
-def summarise(agent: Agent) -> None:
-    """Put a summary in place of the older messages."""
-    newest = tail(agent.messages, LAST)
-    older = agent.messages[: -len(newest)]
-    text = shortened(json.dumps(older, ensure_ascii=False), 4 * THRESHOLD)
-    wish = f"{WISH} Above all: {agent.focus}." if agent.focus else WISH
-    question = {"role": "user", "content": f"{wish}\n\n{text}"}
-    try:
-        reply = client.messages.create(model=MODEL, max_tokens=4_000, messages=[question])
-    except anthropic.APIError as error:  # the messages stay as they are
-        print(f"no summary: {error}", file=sys.stderr)
-        return
-    summary = "\n".join(block.text for block in reply.content if block.type == "text")
-    lines = [f"[Summary of {save_transcript(agent)}]", summary, *carried(agent)]
-    newest = [{**message, "content": blocks(message)} for message in newest]
-    agent.messages = [{"role": "user", "content": "\n".join(lines)}, *newest]
-
-
-def save_transcript(agent: Agent) -> str:
-    folder = ROOT / ".transcripts"
-    folder.mkdir(exist_ok=True)
-    path = folder / f"{agent.name}-{len([*folder.iterdir()]) + 1}.json"
-    path.write_text(json.dumps(agent.messages, indent=1), "utf-8")
-    return f".transcripts/{path.name}"
 
 
 # %% s07 tasks

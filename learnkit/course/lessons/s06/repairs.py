@@ -10,12 +10,12 @@ from learnkit.course.content import Repair, Verdict
 Message = dict[str, Any]
 
 
-def _conversation(calls: int, *more: Message) -> list[Message]:
+def _conversation(calls: int, *more: Message, size: int = 1) -> list[Message]:
     """A conversation with one call in each round."""
     messages: list[Message] = [{"role": "user", "content": "Go."}]
     for id in range(1, calls + 1):
         call = {"type": "tool_use", "id": f"toolu_{id}", "name": "read_file", "input": {}}
-        result = {"type": "tool_result", "tool_use_id": f"toolu_{id}", "content": "x"}
+        result = {"type": "tool_result", "tool_use_id": f"toolu_{id}", "content": "x" * size}
         messages.append({"role": "assistant", "content": [call]})
         messages.append({"role": "user", "content": [result]})
     return [*messages, *more]
@@ -66,13 +66,46 @@ def check_carried(agent: Any) -> Verdict:
             return f"after a summary, the model no longer sees the item {lost[0]!r} of its list"
         if given and not any(mark in text for mark in ("[ ]", "pending")):
             return "it doesn't say which items are still open: `render` does"
-        if not given and ("list" in text.replace(lead.request, "").lower() or "0/0" in text):
+        rest = text.replace(lead.request, "").lower()
+        if not given and any(mark in rest for mark in ("list", "0/0", "[]")):
             return f"an agent without a list is told of one: {text!r}"
+    return None
+
+
+def check_forget(agent: Any) -> Verdict:
+    """Give it arrays of several lengths, and count the summaries that it asks for."""
+    threshold, summarise = agent.THRESHOLD, agent.summarise
+    asked: list[Any] = []
+    agent.THRESHOLD, agent.summarise = 1_000, asked.append
+    try:
+        for calls, size, focus, wanted, what in (
+            (2, 400, "", 0, "short"),
+            (8, 330, "", 0, "too long, and clearing frees enough"),
+            (8, 460, "", 1, "too long, and nine tenths full after clearing"),
+            (30, 10, "", 1, "too long, and has nothing to clear"),
+            (2, 400, "units", 1, "short, and the model has asked for a summary"),
+        ):
+            messages = _conversation(calls, size=size)
+            lead = SimpleNamespace(messages=[*messages], focus=focus)
+            asked.clear()
+            agent.forget(lead)
+            if len(asked) != wanted:
+                number = ("no summary", "one summary")[len(asked)] if len(asked) < 2 else "several"
+                return f"the array is {what}: forget asked for {number}"
+            if lead.focus:
+                return "it leaves the focus, so that the next request is summarised again"
+            if what == "short" and lead.messages != messages:
+                return "it changed an array that was short enough"
+            if size == 330 and lead.messages == messages:
+                return "the array was too long, and forget changed nothing"
+    finally:
+        agent.THRESHOLD, agent.summarise = threshold, summarise
     return None
 
 
 REPAIRS = {
     "tail": Repair(check_tail, "Cut anywhere, each result that is left has its call."),
+    "forget": Repair(check_forget, "It clears first, and asks for a summary only if it has to."),
     "carried": Repair(
         check_carried, "The list survives any summary, and there is none if there was none."
     ),

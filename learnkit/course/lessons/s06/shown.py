@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,9 +18,20 @@ from learnkit.events.text import blocks_of, listed
 from learnkit.views.drawing.display import WIDE, Canvas
 
 Messages = Sequence[Mapping[str, Any]]
-#: In pixels: the first column, a summary's column, the room between groups, and a row.
-_LEFT, _COLUMN, _BETWEEN, _ROW = 150, 40, 24, 26
-_LOOKS = {True: ("done", "✓", "is there"), False: ("failed", "✗", "is missing")}
+#: In pixels: the first column, where the first row begins, and a row.
+_LEFT, _TOP, _ROW = 190, 50, 26
+_AROUND = r"\b(?:out|without|skip|omit|not?|ignor|exclu|drop|leave|minus|except)\w*\b"
+#: A fact of the recorded session -> a pattern that finds it in a text: words, and no meaning.
+FACTS = {
+    "round down": r"\bdown|floor|truncat",
+    "… for the display": r"digit|display|template|decimal",
+    "no day 36": rf"{_AROUND}[^.;]{{0,25}}\b36\b|\b36\b[^.;]{{0,25}}{_AROUND}",
+    "… for the car": r"charlie|sensor|roof|\bcar\b",
+    "drafts/ and N.S.": r"drafts.*\bN\.?S\b|\bN\.?S\b.*drafts",
+    "… for the mail": r"midnight|mail",
+    "check each unit": r"unit|°F|Fahrenheit",
+    "… as grep mixes them": r"grep",
+}
 
 
 def compaction(before: Messages, after: Messages) -> lk.views.Compaction:
@@ -34,10 +46,6 @@ def compaction(before: Messages, after: Messages) -> lk.views.Compaction:
     return lk.views.Compaction(log)
 
 
-def _as_blocks(messages: Messages) -> list[dict[str, Any]]:
-    return [{**one, "content": blocks_of(one["content"])} for one in messages]
-
-
 def saw_tooth(agent: Any, arrays: Sequence[Messages]) -> lk.views.Tokens:
     """The length of each request, and where the array became shorter.
 
@@ -49,11 +57,7 @@ def saw_tooth(agent: Any, arrays: Sequence[Messages]) -> lk.views.Tokens:
     for old, new in zip([[], *arrays], arrays, strict=False):
         length, whole = agent.estimate(new), agent.estimate([*old, *new[-2:]])
         log.append(TokensEstimated(tokens=length, threshold=agent.THRESHOLD))
-        if (
-            old
-            and "[Summary of" in str(new[0])
-            and blocks_of(new[0]["content"]) != blocks_of(old[0]["content"])
-        ):
+        if old and blocks_of(new[0]["content"]) != blocks_of(old[0]["content"]):
             log.append(CompactionSummarised(before=whole, after=length))
         elif old and length < agent.estimate(old):
             log.append(CompactionCleared(before=whole, after=length))
@@ -63,46 +67,60 @@ def saw_tooth(agent: Any, arrays: Sequence[Messages]) -> lk.views.Tokens:
     return lk.views.Tokens(log)
 
 
-def own_runs() -> dict[str, str]:
-    """The summary that a model wrote in each run."""
-    recording = Recording.load(course_files.recordings() / "model" / "s06.yaml")
-    return {
-        name: str(recording.messages(name)[-1]["content"][0]["text"])
-        for name in recording.scenarios
-    }
+def conversation() -> str:
+    """What was said in the session that the recorded runs summarise, without the results."""
+    asked = str(_recording().messages("own/1")[0]["content"])
+    lines = []
+    for message in json.loads(asked.partition("\n\n")[2]):
+        who = {"user": "user", "assistant": "agent"}[message["role"]]
+        for block in blocks_of(message["content"]):
+            if block["type"] == "text":
+                lines.append(f"{who:6}{block['text']}")
+            elif block["type"] == "tool_use":
+                lines.append(f"{who:6}→ {block['name']} {next(iter(block['input'].values()))}")
+    return "\n".join(lines)
 
 
-def survivors(summaries: Mapping[str, Sequence[str]], facts: Mapping[str, str]) -> Card:
-    """Draw which facts are in which summary.
+def own_runs() -> dict[str, list[str]]:
+    """What asked for a summary -> the summaries that a model wrote, a run each."""
+    recording, summaries = _recording(), dict[str, list[str]]()
+    for name in recording.scenarios:
+        asked, *_, reply = recording.messages(name)
+        wish = str(asked["content"]).partition("\n\n")[0]
+        summaries.setdefault(wish, []).append(str(reply["content"][0]["text"]))
+    return summaries
+
+
+def _recording() -> Recording:
+    return Recording.load(course_files.recordings() / "model" / "s06.yaml")
+
+
+def survivors(summaries: Mapping[str, Sequence[str]]) -> Card:
+    """Draw which facts are in which summary; a mark tells the words by which it was found.
 
     Args:
         summaries: what asked for them -> their texts.
-        facts: a fact -> a pattern that finds it in a text, whatever its case.
     """
     canvas, x, said = Canvas(WIDE), float(_LEFT), list[str]()
-    for row, fact in enumerate(facts):
-        canvas.text(fact, 0, 40 + row * _ROW, fact)
+    step = (WIDE - _LEFT) / sum(len(texts) + 1 for texts in summaries.values())
+    canvas.text("title", 8, 14, "Which facts are in which summary?", "b")
+    for row, fact in enumerate(FACTS):
+        canvas.text(fact, 8, _TOP + 10 + row * _ROW, fact)
     for name, texts in summaries.items():
-        kept = [[_has(text, pattern) for text in texts] for pattern in facts.values()]
-        canvas.text(name, x, 14, name, "b", width=_COLUMN * max(len(texts), 3))
-        for row, (fact, marks) in enumerate(zip(facts, kept, strict=True)):
-            for number, there in enumerate(marks, 1):
-                mark, glyph, word = _LOOKS[there]
-                says = f"{name} {number}: {fact} {word}"
-                at, key = x + (number - 0.5) * _COLUMN - 6, f"{name} {number} {fact}"
-                canvas.dot(key, at, 36 + row * _ROW, 10, mark, glyph, says=says)
-        x += _COLUMN * max(len(texts), 3) + _BETWEEN
-        times = [marks.count(False) for marks in kept]
-        lost = [
-            fact if len(texts) == 1 else f"{fact} {number}×"
-            for fact, number in zip(facts, times, strict=True)
-            if number
-        ]
-        said.append(f"{name} misses {listed(lost) or 'nothing'}.")
-    canvas.height = 40 + len(facts) * _ROW
+        missed = []
+        for row, (fact, pattern) in enumerate(FACTS.items()):
+            found = [re.search(pattern, text, re.IGNORECASE | re.DOTALL) for text in texts]
+            if number := found.count(None):
+                missed.append(fact if len(texts) == 1 else f"{fact} {number}×")
+            for place, match in enumerate(found):
+                mark, glyph = ("done", "✓") if match else ("failed", "✗")
+                words = f"“{match[0]}”" if match else "is missing"
+                says, key = f"{name} {place + 1}: {fact}: {words}", f"{name} {place} {fact}"
+                at = x + place * step + 12
+                canvas.dot(key, at, _TOP + 6 + row * _ROW, 10, mark, glyph, says=says)
+        canvas.text(name, x, 38, name, "b", width=step * (len(texts) + 1))
+        x += step * (len(texts) + 1)
+        said.append(f"{name}: missing {listed(missed) or 'nothing'}.")
+    canvas.height = _TOP + len(FACTS) * _ROW
     alt = " ".join(said)
     return Card(canvas.img(alt), "\n".join(said), lambda: {"text/html": canvas.inline(alt)})
-
-
-def _has(text: str, pattern: str) -> bool:
-    return re.search(pattern, text, re.IGNORECASE) is not None
