@@ -60,8 +60,8 @@ def check_carried(agent: Any) -> Verdict:
         if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
             return f"it returned {parts!r}; it should return a list of texts"
         text = "\n".join(parts)
-        if lead.request not in text:
-            return "the request is gone from what it carries over"
+        if not text.startswith(f"[The request]\n{lead.request}"):
+            return "it should begin as before: `[The request]`, and the request below it"
         if lost := [one["text"] for one in given if one["text"] not in text]:
             return f"after a summary, the model no longer sees the item {lost[0]!r} of its list"
         if given and not any(mark in text for mark in ("[ ]", "pending")):
