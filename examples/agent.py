@@ -1033,7 +1033,7 @@ def is_alive(pid: int) -> bool:
     """Whether there is a process of this number."""
     try:
         os.kill(pid, 0)  # asks, and kills nobody
-    except ProcessLookupError:
+    except OSError:  # nobody, or a process of somebody else
         return False
     return True
 
