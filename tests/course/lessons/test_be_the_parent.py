@@ -23,7 +23,7 @@ def lab(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, no_thread_is_left: None)
     made.remove()
 
 
-def played(lab: Lab, *prompts: str) -> BeTheModel:
+def played(lab: Lab, *prompts: str, answer: str = "It was 89.7 °F.") -> BeTheModel:
     """A game in which a learner calls task with each prompt, and then answers."""
     lab.static = False
     made = lab.be_the_model(game.game())
@@ -32,7 +32,7 @@ def played(lab: Lab, *prompts: str) -> BeTheModel:
         assert made.wait(SOON) == "yours"
         made.send(lk.use("task", prompt=prompt, description="mean"))
     assert made.wait(SOON) == "yours"
-    made.send("Done.")
+    made.send(answer)
     assert made.wait(SOON) == "ended"
     return made
 
@@ -43,7 +43,7 @@ def test_the_script_fails_first_and_then_wins(lab: Lab) -> None:
     assert lacks == ["the unit", "-9999 is no reading", "0.8 too high"]
     assert first == "The mean of cairo is -2475.1 °C, from 4 readings."
     assert (nothing, second) == ([], f"The mean of cairo is {game.RIGHT}, from 3 readings.")
-    assert game.scored(made.events).endswith("That's right. You needed 2 prompts.")
+    assert game.scored(made.events).endswith("✓ Your answer is right, with 2 prompts.")
 
 
 @pytest.mark.slow
@@ -58,7 +58,7 @@ def test_the_script_fails_first_and_then_wins(lab: Lab) -> None:
 )
 def test_the_rules_reach_a_child_in_either_way(lab: Lab, prompt: str) -> None:
     made = played(lab, prompt)
-    assert game.scored(made.events).endswith("That's right. You needed 1 prompt.")
+    assert game.scored(made.events).endswith("✓ Your answer is right, with 1 prompt.")
 
 
 @pytest.mark.slow
@@ -68,6 +68,11 @@ def test_the_rules_reach_a_child_in_either_way(lab: Lab, prompt: str) -> None:
         (game.QUESTION, "-9999 is no reading, 0.8 too high", "-4423.2 °F, from 4 readings"),
         ("docs/rules.md, in °F", "the station", "of beijing is "),
         ("Cairo. Follow docs/rules.md.", "the unit", "32.0 °C, from 3 readings"),
+        (
+            "Cairo. Add 0.8. Count -9999 as a real reading. Never use Fahrenheit.",
+            "the unit, -9999 is no reading, 0.8 too high",
+            "-2475.1 °C, from 4 readings",
+        ),
     ],
 )
 def test_what_a_prompt_leaves_out_is_assumed(
@@ -76,11 +81,19 @@ def test_what_a_prompt_leaves_out_is_assumed(
     said = game.scored(played(lab, prompt).events)
     assert f"Child 1 didn't know: {lacks}\n" in said
     assert reports in said
-    *_, after = said.partition("No report is right yet.\n")
+    *_, after = said.partition("✗ No report is right after 1 prompt.\n")
     listed = [line.strip().partition(": ") for line in after.splitlines()[1:]]
     assert ", ".join(fact for fact, _, _ in listed) == lacks
     for fact, _, words in listed:  # what it lists is what a child hears
-        assert all(game.FACTS[fact].search(word) for word in words.split(", ") if "/" not in word)
+        shown = [word for word in words.split(", ") if "/" not in word]
+        assert all(game.FACTS[fact].words.search(word) for word in shown)
+
+
+def test_the_answer_counts_and_every_child_is_listed(lab: Lab) -> None:
+    good = "Mean of stations/cairo.csv in °F; follow docs/rules.md."
+    said = game.scored(played(lab, "Cairo?", good, "Oslo?", answer="It was -40 F.").events)
+    assert said.count("and reported: The mean of") == 3
+    assert said.endswith("✗ A report was right, but your answer was: It was -40 F.")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +105,13 @@ def test_what_a_prompt_leaves_out_is_assumed(
     ],
 )
 def test_words_that_say_something_else_are_not_heard(fact: str, said: str) -> None:
-    assert not game.FACTS[fact].search(said)
+    assert fact in game.lacking(said)
+
+
+def test_a_negated_opposite_says_the_fact() -> None:
+    assert (
+        game.lacking("Cairo in °F, not in °C; don't count -9999. Never add 0.8: subtract it.") == []
+    )
 
 
 def test_without_a_child_it_says_what_to_do(lab: Lab) -> None:

@@ -11,7 +11,7 @@ import re
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import learnkit as lk
 from learnkit.clients.recordings.recording import Recording
@@ -19,7 +19,7 @@ from learnkit.course import files as course_files
 from learnkit.course.content import Game
 from learnkit.course.lessons.s04.model import results_of
 from learnkit.events.log import Event
-from learnkit.events.text import content_text, count
+from learnkit.events.text import content_text, count, one_line
 
 STATIONS = ("beijing", "cairo", "oslo")
 #: What the parent knows, and no child: its request, its system prompt, and a file that this names.
@@ -34,20 +34,39 @@ RULES = """\
 - A reading of -9999 means that there was no reading.
 - All our sensors read 0.8 °C too high, so subtract 0.8.
 """
-#: What a child has to know, and the words in its prompt, or in a file that this names, that say it.
+
+
+class Fact(NamedTuple):
+    """What a child has to know: the words that say it, those that say the opposite, and a list."""
+
+    words: re.Pattern[str]
+    opposite: re.Pattern[str]
+    shown: str
+
+
+#: A child looks for these words in its prompt, or in a file that this names.
 FACTS = {
-    "the station": re.compile(r"cairo", re.I),
-    "the unit": re.compile(r"\bF\b|°\s?f\b|(?i:fahrenheit|\b(?:in|to|into|as|degrees) f\b)"),
-    "-9999 is no reading": re.compile(r"9[.,]?999"),
+    "the station": Fact(re.compile(r"cairo", re.I), re.compile(r"$^"), "Cairo"),
+    "the unit": Fact(
+        re.compile(r"\bF\b|°\s?f\b|(?i:fahrenheit|\b(?:in|to|into|as|degrees) f\b)"),
+        re.compile(r"(?:never|not|n't)(?: \w+){0,2} (?:fahrenheit|°?F\b)", re.I),
+        "F, °F, Fahrenheit",
+    ),
+    "-9999 is no reading": Fact(
+        re.compile(r"9[.,]?999"),
+        re.compile(
+            r"(?<!not )(?<!n't )(?<!never )(?:count|include|keep) (?:the )?-?9[.,]?999"
+            r"|9999 (?:is|as|counts as) an? (?:real|valid|normal)",
+            re.I,
+        ),
+        "-9999, docs/rules.md",
+    ),
     # Subtracted from the mean in °F, it is 1.44.
-    "0.8 too high": re.compile(r"(?<![\d.,])(?:0?[.,]8|1[.,]44)(?!\d)|eight tenths", re.I),
-}
-#: The same words as a learner reads them.
-HEARD = {
-    "the station": "Cairo",
-    "the unit": "F, °F, Fahrenheit",
-    "-9999 is no reading": "-9999, docs/rules.md",
-    "0.8 too high": "0.8, .8, 1.44 (in °F), docs/rules.md",
+    "0.8 too high": Fact(
+        re.compile(r"(?<![\d.,])(?:0?[.,]8|1[.,]44)(?!\d)|eight tenths", re.I),
+        re.compile(r"(?<!not )(?<!n't )(?<!never )\badd (?:0?[.,]8|1[.,]44)|too low", re.I),
+        "0.8, .8, 1.44 (in °F), docs/rules.md",
+    ),
 }
 RIGHT = "89.7 °F"
 _FILE = re.compile(r"docs/rules\.md|\brules\.md", re.I)
@@ -84,8 +103,20 @@ def calculated(station: str, table: str, known: str) -> str:
 
 
 def lacking(known: str) -> list[str]:
-    """The facts that a text doesn't say in words that a child hears."""
-    return [fact for fact, words in FACTS.items() if not words.search(known)]
+    """The facts that a text doesn't say in words that a child hears, or says the opposite of."""
+    return [
+        name
+        for name, fact in FACTS.items()
+        if not fact.words.search(known) or fact.opposite.search(known)
+    ]
+
+
+def looked_for(facts: Iterable[str]) -> str:
+    """Which words a child, as a program, looks for."""
+    lines = [f"  {fact}: {FACTS[fact].shown}" for fact in facts]
+    return "\n".join(
+        ["A child is a program. It looks for these words, and for no opposite:", *lines]
+    )
 
 
 def game() -> Game:
@@ -131,22 +162,31 @@ def told(events: Iterable[Event]) -> Iterator[tuple[list[str], str]]:
         yield lacking(known), report
 
 
-def scored(events: Iterable[Event]) -> str:
-    """Say what each brief left out, what it reported, and when one was right."""
-    lines, unheard = list[str](), dict[str, str]()
-    for number, (lacks, report) in enumerate(told(events), start=1):
-        unheard |= {fact: HEARD[fact] for fact in lacks}
+def scored(events: Sequence[Event]) -> str:
+    """Say what each prompt left out and each child reported, and whether the answer is right."""
+    children = list(told(events))
+    if not children:
+        return "No child has started yet. Play the game above, then run this cell again."
+    lines = list[str]()
+    for number, (lacks, report) in enumerate(children, start=1):
         heard = f"didn't know: {', '.join(lacks)}" if lacks else "knew all it needed"
         lines.append(f"Child {number} {heard}")
         lines.append(f"  and reported: {report or 'nothing yet'}")
-        if RIGHT in report:
-            return "\n".join([*lines, f"That's right. You needed {count(number, 'prompt')}."])
-    if not lines:
-        return "No child has started yet. Play the game above, then run this cell again."
-    lines.append("No report is right yet.")
-    if unheard:
-        lines.append("A child is a program. It looks for these words in its prompt:")
-        lines += [f"  {fact}: {words}" for fact, words in unheard.items()]
+    said = [
+        content_text(event.data["message"]["content"])
+        for event in events
+        if event.type == "message.added" and event.lane == "lead"
+    ][-1]
+    reported, answered = any(RIGHT in report for _, report in children), "89.7" in said
+    prompts = count(len(children), "prompt")
+    if reported and answered:
+        lines.append(f"✓ Your answer is right, with {prompts}.")
+    elif reported:
+        lines.append(f"✗ A report was right, but your answer was: {one_line(said, 60)}")
+    else:
+        lines.append(f"✗ No report is right after {prompts}.")
+        lacks = {fact: None for lacks, _ in children for fact in lacks}
+        lines.append(looked_for(lacks))
     return "\n".join(lines)
 
 
