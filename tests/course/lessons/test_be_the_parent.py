@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -52,7 +53,6 @@ def test_the_script_fails_first_and_then_wins(lab: Lab) -> None:
     [
         "Mean of stations/cairo.csv in °F; follow docs/rules.md.",
         "cairo: leave out -9999, subtract 0.8 from the mean, convert to Fahrenheit",
-        "Cairo. Convert to F. Ignore -9999. Each reading is .8 degrees too warm: subtract.",
         "cairo's mean as °f, without -9,999, less 1.44 °F",
     ],
 )
@@ -86,7 +86,7 @@ def test_what_a_prompt_leaves_out_is_assumed(
     assert ", ".join(fact for fact, _, _ in listed) == lacks
     for fact, _, words in listed:  # what it lists is what a child hears
         shown = [word for word in words.split(", ") if "/" not in word]
-        assert all(game.FACTS[fact].words.search(word) for word in shown)
+        assert all(re.search(game.FACTS[fact][0], word) for word in shown)
 
 
 def test_the_answer_counts_and_every_child_is_listed(lab: Lab) -> None:
@@ -97,25 +97,18 @@ def test_the_answer_counts_and_every_child_is_listed(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fact", "said"),
+    ("said", "lacks"),
     [
-        ("the unit", "calculate the mean if you can"),
-        ("0.8 too high", "multiply by 1.8, add 32"),
-        ("0.8 too high", "10.8 or 0.85"),
+        ("calculate the mean if you can", [*game.FACTS]),
+        ("Cairo: multiply by 1.8, add 32; in °F, without -9999", ["0.8 too high"]),
+        ("Cairo in F, 10.8 or 0.85, and -9999", ["0.8 too high"]),
+        ("Cairo in °F, not in °C; don't count -9999. Never add 0.8: subtract it.", []),
     ],
 )
-def test_words_that_say_something_else_are_not_heard(fact: str, said: str) -> None:
-    assert fact in game.lacking(said)
-
-
-def test_a_negated_opposite_says_the_fact() -> None:
-    assert (
-        game.lacking("Cairo in °F, not in °C; don't count -9999. Never add 0.8: subtract it.") == []
-    )
-
-
-def test_without_a_child_it_says_what_to_do(lab: Lab) -> None:
-    assert "Play the game above" in game.scored(played(lab).events)
+def test_a_fact_is_heard_in_its_words_and_not_in_their_opposite(
+    said: str, lacks: list[str]
+) -> None:
+    assert game.lacking(said) == lacks
 
 
 def test_the_parent_has_no_tool_that_calculates(lab: Lab, tmp_path: Any) -> None:

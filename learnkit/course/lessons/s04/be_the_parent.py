@@ -11,7 +11,7 @@ import re
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import learnkit as lk
 from learnkit.clients.recordings.recording import Recording
@@ -36,35 +36,25 @@ RULES = """\
 """
 
 
-class Fact(NamedTuple):
-    """What a child has to know: the words that say it, those that say the opposite, and a list."""
-
-    words: re.Pattern[str]
-    opposite: re.Pattern[str]
-    shown: str
-
-
-#: A child looks for these words in its prompt, or in a file that this names.
+#: What a child has to know: the words in its prompt, or in a file that this names, that say it;
+#: those that say the opposite; and what a learner reads about them.
 FACTS = {
-    "the station": Fact(re.compile(r"cairo", re.I), re.compile(r"$^"), "Cairo"),
-    "the unit": Fact(
-        re.compile(r"\bF\b|°\s?f\b|(?i:fahrenheit|\b(?:in|to|into|as|degrees) f\b)"),
-        re.compile(r"(?:never|not|n't)(?: \w+){0,2} (?:fahrenheit|°?F\b)", re.I),
+    "the station": (r"(?i)cairo", r"$^", "Cairo"),
+    "the unit": (
+        r"\bF\b|°\s?f\b|(?i:fahrenheit|\b(?:in|to|into|as|degrees) f\b)",
+        r"(?i)(?:never|not|n't)(?: \w+){0,2} (?:fahrenheit|°?F\b)",
         "F, °F, Fahrenheit",
     ),
-    "-9999 is no reading": Fact(
-        re.compile(r"9[.,]?999"),
-        re.compile(
-            r"(?<!not )(?<!n't )(?<!never )(?:count|include|keep) (?:the )?-?9[.,]?999"
-            r"|9999 (?:is|as|counts as) an? (?:real|valid|normal)",
-            re.I,
-        ),
+    "-9999 is no reading": (
+        r"9[.,]?999",
+        r"(?i)(?<!not )(?<!n't )(?<!never )(?:count|include|keep) (?:the )?-?9[.,]?999"
+        r"|9999 (?:is|as|counts as) an? (?:real|valid|normal)",
         "-9999, docs/rules.md",
     ),
     # Subtracted from the mean in °F, it is 1.44.
-    "0.8 too high": Fact(
-        re.compile(r"(?<![\d.,])(?:0?[.,]8|1[.,]44)(?!\d)|eight tenths", re.I),
-        re.compile(r"(?<!not )(?<!n't )(?<!never )\badd (?:0?[.,]8|1[.,]44)|too low", re.I),
+    "0.8 too high": (
+        r"(?i)(?<![\d.,])(?:0?[.,]8|1[.,]44)(?!\d)|eight tenths",
+        r"(?i)(?<!not )(?<!n't )(?<!never )\badd (?:0?[.,]8|1[.,]44)|too low",
         "0.8, .8, 1.44 (in °F), docs/rules.md",
     ),
 }
@@ -104,16 +94,13 @@ def calculated(station: str, table: str, known: str) -> str:
 
 def lacking(known: str) -> list[str]:
     """The facts that a text doesn't say in words that a child hears, or says the opposite of."""
-    return [
-        name
-        for name, fact in FACTS.items()
-        if not fact.words.search(known) or fact.opposite.search(known)
-    ]
+    facts = FACTS.items()
+    return [f for f, (said, no, _) in facts if not re.search(said, known) or re.search(no, known)]
 
 
 def looked_for(facts: Iterable[str]) -> str:
     """Which words a child, as a program, looks for."""
-    lines = [f"  {fact}: {FACTS[fact].shown}" for fact in facts]
+    lines = [f"  {fact}: {FACTS[fact][2]}" for fact in facts]
     return "\n".join(
         ["A child is a program. It looks for these words, and for no opposite:", *lines]
     )
@@ -172,21 +159,16 @@ def scored(events: Sequence[Event]) -> str:
         heard = f"didn't know: {', '.join(lacks)}" if lacks else "knew all it needed"
         lines.append(f"Child {number} {heard}")
         lines.append(f"  and reported: {report or 'nothing yet'}")
-    said = [
-        content_text(event.data["message"]["content"])
-        for event in events
-        if event.type == "message.added" and event.lane == "lead"
-    ][-1]
-    reported, answered = any(RIGHT in report for _, report in children), "89.7" in said
+    *_, last = (one for one in events if one.type == "message.added" and one.lane == "lead")
+    said = content_text(last.data["message"]["content"])
     prompts = count(len(children), "prompt")
-    if reported and answered:
+    if not any(RIGHT in report for _, report in children):
+        lacks = dict.fromkeys(fact for lacks, _ in children for fact in lacks)
+        lines += [f"✗ No report is right after {prompts}.", looked_for(lacks)]
+    elif RIGHT.split()[0] in said:
         lines.append(f"✓ Your answer is right, with {prompts}.")
-    elif reported:
-        lines.append(f"✗ A report was right, but your answer was: {one_line(said, 60)}")
     else:
-        lines.append(f"✗ No report is right after {prompts}.")
-        lacks = {fact: None for lacks, _ in children for fact in lacks}
-        lines.append(looked_for(lacks))
+        lines.append(f"✗ A report was right, but your answer was: {one_line(said, 60)}")
     return "\n".join(lines)
 
 

@@ -14,11 +14,7 @@ PROMPTS = ("Which stations have a reading of -9999? Give each one to a subagent.
 
 
 def program(edit: Callable[[str, str, str], Reply]) -> Callable[[dict[str, Any]], Reply]:
-    """Return what plays every agent of Bob's job.
-
-    Args:
-        edit: given a path, what is in that file, and all that the agent has in its context.
-    """
+    """Return what plays every agent of Bob's job; edit gets a path, its text, and the context."""
 
     def answer(request: dict[str, Any]) -> Reply:
         messages = request["messages"]
