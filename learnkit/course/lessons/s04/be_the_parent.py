@@ -160,7 +160,8 @@ def scored(events: Sequence[Event]) -> str:
         lines.append(f"Child {number} {heard}")
         lines.append(f"  and reported: {report or 'nothing yet'}")
     *_, last = (one for one in events if one.type == "message.added" and one.lane == "lead")
-    said = content_text(last.data["message"]["content"])
+    message = last.data["message"]
+    said = content_text(message["content"]) if message["role"] == "assistant" else "nothing yet"
     prompts = count(len(children), "prompt")
     if not any(RIGHT in report for _, report in children):
         lacks = dict.fromkeys(fact for lacks, _ in children for fact in lacks)
