@@ -164,8 +164,8 @@ def scored(events: Sequence[Event]) -> str:
     said = content_text(message["content"]) if message["role"] == "assistant" else "nothing yet"
     prompts = count(len(children), "prompt")
     if not any(RIGHT in report for _, report in children):
-        lacks = dict.fromkeys(fact for lacks, _ in children for fact in lacks)
-        lines += [f"✗ No report is right after {prompts}.", looked_for(lacks)]
+        missed = dict.fromkeys(fact for lacks, _ in children for fact in lacks)
+        lines += [f"✗ No report is right after {prompts}.", looked_for(missed)]
     elif RIGHT.split()[0] in said:
         lines.append(f"✓ Your answer is right, with {prompts}.")
     else:
