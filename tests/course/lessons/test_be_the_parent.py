@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ def lab(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, no_thread_is_left: None)
     made.remove()
 
 
-def played(lab: Lab, *prompts: str) -> BeTheModel:
+def played(lab: Lab, *prompts: str, answer: str = "It was 89.7 °F.") -> BeTheModel:
     """A game in which a learner calls task with each prompt, and then answers."""
     lab.static = False
     made = lab.be_the_model(game.game())
@@ -32,7 +33,7 @@ def played(lab: Lab, *prompts: str) -> BeTheModel:
         assert made.wait(SOON) == "yours"
         made.send(lk.use("task", prompt=prompt, description="mean"))
     assert made.wait(SOON) == "yours"
-    made.send("Done.")
+    made.send(answer)
     assert made.wait(SOON) == "ended"
     return made
 
@@ -43,7 +44,7 @@ def test_the_script_fails_first_and_then_wins(lab: Lab) -> None:
     assert lacks == ["the unit", "-9999 is no reading", "0.8 too high"]
     assert first == "The mean of cairo is -2475.1 °C, from 4 readings."
     assert (nothing, second) == ([], f"The mean of cairo is {game.RIGHT}, from 3 readings.")
-    assert game.scored(made.events).endswith("That's right. You needed 2 prompts.")
+    assert game.scored(made.events).endswith("✓ Your answer is right, with 2 prompts.")
 
 
 @pytest.mark.slow
@@ -52,13 +53,12 @@ def test_the_script_fails_first_and_then_wins(lab: Lab) -> None:
     [
         "Mean of stations/cairo.csv in °F; follow docs/rules.md.",
         "cairo: leave out -9999, subtract 0.8 from the mean, convert to Fahrenheit",
-        "Cairo. Convert to F. Ignore -9999. Each reading is .8 degrees too warm: subtract.",
         "cairo's mean as °f, without -9,999, less 1.44 °F",
     ],
 )
 def test_the_rules_reach_a_child_in_either_way(lab: Lab, prompt: str) -> None:
     made = played(lab, prompt)
-    assert game.scored(made.events).endswith("That's right. You needed 1 prompt.")
+    assert game.scored(made.events).endswith("✓ Your answer is right, with 1 prompt.")
 
 
 @pytest.mark.slow
@@ -68,6 +68,11 @@ def test_the_rules_reach_a_child_in_either_way(lab: Lab, prompt: str) -> None:
         (game.QUESTION, "-9999 is no reading, 0.8 too high", "-4423.2 °F, from 4 readings"),
         ("docs/rules.md, in °F", "the station", "of beijing is "),
         ("Cairo. Follow docs/rules.md.", "the unit", "32.0 °C, from 3 readings"),
+        (
+            "Cairo. Add 0.8. Count -9999 as a real reading. Never use Fahrenheit.",
+            "the unit, -9999 is no reading, 0.8 too high",
+            "-2475.1 °C, from 4 readings",
+        ),
     ],
 )
 def test_what_a_prompt_leaves_out_is_assumed(
@@ -76,27 +81,34 @@ def test_what_a_prompt_leaves_out_is_assumed(
     said = game.scored(played(lab, prompt).events)
     assert f"Child 1 didn't know: {lacks}\n" in said
     assert reports in said
-    *_, after = said.partition("No report is right yet.\n")
+    *_, after = said.partition("✗ No report is right after 1 prompt.\n")
     listed = [line.strip().partition(": ") for line in after.splitlines()[1:]]
     assert ", ".join(fact for fact, _, _ in listed) == lacks
     for fact, _, words in listed:  # what it lists is what a child hears
-        assert all(game.FACTS[fact].search(word) for word in words.split(", ") if "/" not in word)
+        shown = [word for word in words.split(", ") if "/" not in word]
+        assert all(re.search(game.FACTS[fact][0], word) for word in shown)
+
+
+def test_the_answer_counts_and_every_child_is_listed(lab: Lab) -> None:
+    good = "Mean of stations/cairo.csv in °F; follow docs/rules.md."
+    said = game.scored(played(lab, "Cairo?", good, "Oslo?", answer="It was -40 F.").events)
+    assert said.count("and reported: The mean of") == 3
+    assert said.endswith("✗ A report was right, but your answer was: It was -40 F.")
 
 
 @pytest.mark.parametrize(
-    ("fact", "said"),
+    ("said", "lacks"),
     [
-        ("the unit", "calculate the mean if you can"),
-        ("0.8 too high", "multiply by 1.8, add 32"),
-        ("0.8 too high", "10.8 or 0.85"),
+        ("calculate the mean if you can", [*game.FACTS]),
+        ("Cairo: multiply by 1.8, add 32; in °F, without -9999", ["0.8 too high"]),
+        ("Cairo in F, 10.8 or 0.85, and -9999", ["0.8 too high"]),
+        ("Cairo in °F, not in °C; don't count -9999. Never add 0.8: subtract it.", []),
     ],
 )
-def test_words_that_say_something_else_are_not_heard(fact: str, said: str) -> None:
-    assert not game.FACTS[fact].search(said)
-
-
-def test_without_a_child_it_says_what_to_do(lab: Lab) -> None:
-    assert "Play the game above" in game.scored(played(lab).events)
+def test_a_fact_is_heard_in_its_words_and_not_in_their_opposite(
+    said: str, lacks: list[str]
+) -> None:
+    assert game.lacking(said) == lacks
 
 
 def test_the_parent_has_no_tool_that_calculates(lab: Lab, tmp_path: Any) -> None:

@@ -19,7 +19,7 @@ from learnkit.course import files as course_files
 from learnkit.course.content import Game
 from learnkit.course.lessons.s04.model import results_of
 from learnkit.events.log import Event
-from learnkit.events.text import content_text, count
+from learnkit.events.text import content_text, count, one_line
 
 STATIONS = ("beijing", "cairo", "oslo")
 #: What the parent knows, and no child: its request, its system prompt, and a file that this names.
@@ -34,20 +34,29 @@ RULES = """\
 - A reading of -9999 means that there was no reading.
 - All our sensors read 0.8 °C too high, so subtract 0.8.
 """
-#: What a child has to know, and the words in its prompt, or in a file that this names, that say it.
+
+
+#: What a child has to know: the words in its prompt, or in a file that this names, that say it;
+#: those that say the opposite; and what a learner reads about them.
 FACTS = {
-    "the station": re.compile(r"cairo", re.I),
-    "the unit": re.compile(r"\bF\b|°\s?f\b|(?i:fahrenheit|\b(?:in|to|into|as|degrees) f\b)"),
-    "-9999 is no reading": re.compile(r"9[.,]?999"),
+    "the station": (r"(?i)cairo", r"$^", "Cairo"),
+    "the unit": (
+        r"\bF\b|°\s?f\b|(?i:fahrenheit|\b(?:in|to|into|as|degrees) f\b)",
+        r"(?i)(?:never|not|n't)(?: \w+){0,2} (?:fahrenheit|°?F\b)",
+        "F, °F, Fahrenheit",
+    ),
+    "-9999 is no reading": (
+        r"9[.,]?999",
+        r"(?i)(?<!not )(?<!n't )(?<!never )(?:count|include|keep) (?:the )?-?9[.,]?999"
+        r"|9999 (?:is|as|counts as) an? (?:real|valid|normal)",
+        "-9999, docs/rules.md",
+    ),
     # Subtracted from the mean in °F, it is 1.44.
-    "0.8 too high": re.compile(r"(?<![\d.,])(?:0?[.,]8|1[.,]44)(?!\d)|eight tenths", re.I),
-}
-#: The same words as a learner reads them.
-HEARD = {
-    "the station": "Cairo",
-    "the unit": "F, °F, Fahrenheit",
-    "-9999 is no reading": "-9999, docs/rules.md",
-    "0.8 too high": "0.8, .8, 1.44 (in °F), docs/rules.md",
+    "0.8 too high": (
+        r"(?i)(?<![\d.,])(?:0?[.,]8|1[.,]44)(?!\d)|eight tenths",
+        r"(?i)(?<!not )(?<!n't )(?<!never )\badd (?:0?[.,]8|1[.,]44)|too low",
+        "0.8, .8, 1.44 (in °F), docs/rules.md",
+    ),
 }
 RIGHT = "89.7 °F"
 _FILE = re.compile(r"docs/rules\.md|\brules\.md", re.I)
@@ -84,8 +93,17 @@ def calculated(station: str, table: str, known: str) -> str:
 
 
 def lacking(known: str) -> list[str]:
-    """The facts that a text doesn't say in words that a child hears."""
-    return [fact for fact, words in FACTS.items() if not words.search(known)]
+    """The facts that a text doesn't say in words that a child hears, or says the opposite of."""
+    facts = FACTS.items()
+    return [f for f, (said, no, _) in facts if not re.search(said, known) or re.search(no, known)]
+
+
+def looked_for(facts: Iterable[str]) -> str:
+    """Which words a child, as a program, looks for."""
+    lines = [f"  {fact}: {FACTS[fact][2]}" for fact in facts]
+    return "\n".join(
+        ["A child is a program. It looks for these words, and for no opposite:", *lines]
+    )
 
 
 def game() -> Game:
@@ -131,22 +149,27 @@ def told(events: Iterable[Event]) -> Iterator[tuple[list[str], str]]:
         yield lacking(known), report
 
 
-def scored(events: Iterable[Event]) -> str:
-    """Say what each brief left out, what it reported, and when one was right."""
-    lines, unheard = list[str](), dict[str, str]()
-    for number, (lacks, report) in enumerate(told(events), start=1):
-        unheard |= {fact: HEARD[fact] for fact in lacks}
+def scored(events: Sequence[Event]) -> str:
+    """Say what each prompt left out and each child reported, and whether the answer is right."""
+    children = list(told(events))
+    if not children:
+        return "No child has started yet. Play the game above, then run this cell again."
+    lines = list[str]()
+    for number, (lacks, report) in enumerate(children, start=1):
         heard = f"didn't know: {', '.join(lacks)}" if lacks else "knew all it needed"
         lines.append(f"Child {number} {heard}")
         lines.append(f"  and reported: {report or 'nothing yet'}")
-        if RIGHT in report:
-            return "\n".join([*lines, f"That's right. You needed {count(number, 'prompt')}."])
-    if not lines:
-        return "No child has started yet. Play the game above, then run this cell again."
-    lines.append("No report is right yet.")
-    if unheard:
-        lines.append("A child is a program. It looks for these words in its prompt:")
-        lines += [f"  {fact}: {words}" for fact, words in unheard.items()]
+    *_, last = (one for one in events if one.type == "message.added" and one.lane == "lead")
+    message = last.data["message"]
+    said = content_text(message["content"]) if message["role"] == "assistant" else "nothing yet"
+    prompts = count(len(children), "prompt")
+    if not any(RIGHT in report for _, report in children):
+        missed = dict.fromkeys(fact for lacks, _ in children for fact in lacks)
+        lines += [f"✗ No report is right after {prompts}.", looked_for(missed)]
+    elif RIGHT.split()[0] in said:
+        lines.append(f"✓ Your answer is right, with {prompts}.")
+    else:
+        lines.append(f"✗ A report was right, but your answer was: {one_line(said, 60)}")
     return "\n".join(lines)
 
 

@@ -1,8 +1,9 @@
-"""Lesson 4's five files: each says in its docstring which limit it needs, and none has it yet."""
+"""Lesson 4's files: each says in its docstring which limit it needs, and none has it yet."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 #: Name of a file -> what it is about, its limit, and what its functions handle.
@@ -27,25 +28,28 @@ def {verb}_{noun}(store, key, **changes):
 
 
 def source(name: str) -> str:
-    """Return the source of a file."""
-    about, limit, noun = FILES[name]
+    """Return the source of a file; `auth2` is another one like `auth`."""
+    about, limit, noun = FILES[name.rstrip("0123456789")]
     head = f'"""{about}: at most {limit} requests a minute."""\n'
     return head + "".join(_FUNCTION.format(verb=v, noun=noun, title=v.title()) for v in _VERBS)
 
 
-def write_files(workspace: Path) -> None:
-    """Write the five files."""
+def write_files(workspace: Path, files: int = len(FILES)) -> list[Path]:
+    """Write so many files into app/, and return their paths."""
     folder = workspace / "app"
     folder.mkdir()
-    for name in FILES:
-        (folder / f"{name}.py").write_text(source(name), encoding="utf-8")
+    rounds = ("", *range(2, files))
+    paths = [folder / f"{name}{n}.py" for n in rounds for name in FILES][:files]
+    for path in paths:
+        path.write_text(source(path.stem), encoding="utf-8")
+    return paths
 
 
-def limits(workspace: Path) -> dict[str, tuple[int, int | None]]:
+def limits(paths: Iterable[Path]) -> dict[str, tuple[int, int | None]]:
     """Read from the disk which limit each file needs, and which one it sets."""
     found = {}
-    for name, (_, limit, _) in FILES.items():
-        text = (workspace / "app" / f"{name}.py").read_text("utf-8")
+    for path in paths:
+        text, (_, limit, _) = path.read_text("utf-8"), FILES[path.stem.rstrip("0123456789")]
         number = re.search(r"^LIMIT = (\d+)$", text, re.MULTILINE)
-        found[f"{name}.py"] = limit, number and int(number[1])
+        found[path.name] = limit, number and int(number[1])
     return found

@@ -8,19 +8,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from learnkit.clients.scripted import Reply, reply, say, use
-from learnkit.course.lessons.s04.five_files import FILES
 from learnkit.events.text import blocks_of, content_text
 
 PROMPTS = ("Which stations have a reading of -9999? Give each one to a subagent.",)
 
 
-def program(pick: Callable[[str], str]) -> Callable[[dict[str, Any]], Reply]:
-    """Return what plays every agent of Bob's job; pick takes a limit from an agent's context."""
+def program(edit: Callable[[str, str, str], Reply]) -> Callable[[dict[str, Any]], Reply]:
+    """Return what plays every agent of Bob's job; edit gets a path, its text, and the context."""
 
     def answer(request: dict[str, Any]) -> Reply:
         messages = request["messages"]
         prompt, results = content_text(messages[0]["content"]), results_of(messages)
-        files = re.findall(r"app/\w+\.py", prompt) or [f"app/{name}.py" for name in FILES]
+        files = re.findall(r"app/\w+\.py", prompt)
         if any(tool["name"] == "task" for tool in request["tools"]):
             text = "In {}, add a constant LIMIT with the number from its docstring."
             return _summary(messages) if results else _tasks(files, text)
@@ -29,9 +28,7 @@ def program(pick: Callable[[str], str]) -> Callable[[dict[str, Any]], Reply]:
         edited = len(results) - len(files)
         if edited == len(files):
             return say(f"{files[0]} is done.") if edited == 1 else _summary(messages)
-        head = results[edited].partition("\n")[0]
-        new = f"{head}\n\nLIMIT = {pick(json.dumps(messages))}"
-        return use("edit_file", path=files[edited], old_text=head, new_text=new)
+        return edit(files[edited], results[edited], json.dumps(messages))
 
     return answer
 
@@ -43,10 +40,11 @@ def script(request: dict[str, Any]) -> Reply:
     if prompt in PROMPTS:
         files = [f"stations/{name}.csv" for name in ("beijing", "cairo", "oslo")]
         text = "Is there a reading of -9999 in {}? Report it in one line."
-        return say("\n".join(results)) if results else _tasks(files, text)
+        return say("\n".join(results)) if results else _tasks(files, text, kind="explore")
     if path := re.match(r"Is there a reading of -9999 in (stations/\w+\.csv)\?", prompt):
-        command = f"grep -n -e -9999 {path[1]} || echo none"
-        return say(f"{path[1]}: {results[-1]}") if results else use("bash", command=command)
+        found = [line for line in "\n".join(results).splitlines() if "-9999" in line]
+        text = f"{path[1]}: {', '.join(found) or 'none'}"
+        return say(text) if results else use("read_file", path=path[1])
     return say(f"I am a function, and know one prompt: {PROMPTS[0]} For another, use --me.")
 
 
@@ -62,9 +60,9 @@ def _summary(messages: Sequence[Any]) -> Reply:
     if failed := sum(one.get("is_error", False) for one in blocks):
         done = len(blocks) - failed
         return say(f"{done} of {len(blocks)} files have their limit; {failed} failed.")
-    return say("All five files in app/ now have the limit that their docstring asks for.")
+    return say(f"All {len(blocks)} files in app/ now have the limit that their docstring asks for.")
 
 
-def _tasks(files: Sequence[str], text: str) -> Reply:
-    calls = (use("task", prompt=text.format(path), description=path) for path in files)
+def _tasks(files: Sequence[str], text: str, **more: str) -> Reply:
+    calls = (use("task", prompt=text.format(path), description=path, **more) for path in files)
     return reply("Each one gets a subagent.", *calls)

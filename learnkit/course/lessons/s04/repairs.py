@@ -103,7 +103,7 @@ def check_brief(agent: Any) -> Verdict:
             if lacks:
                 return (
                     f"means/{name}.txt says “{path.read_text('utf-8').strip()}” The child "
-                    f"didn't know: {', '.join(lacks)}"
+                    f"didn't know: {', '.join(lacks)}. {be_the_parent.looked_for(lacks)}"
                 )
     return None
 
