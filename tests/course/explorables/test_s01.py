@@ -24,7 +24,9 @@ def test_the_verdict_is_the_answer_of_the_client(place: int, way: str) -> None:
     client = lk.scripted([lk.say("fine")])
     refusal = verdict(place, way)
     answer = draw(WIDE, place, way)
+    marks = {one.mark for one in answer.canvas.shapes}
     assert answer.canvas["verdict"].mark == ("failed" if refusal else "done")
+    assert ("failed" in marks) == (refusal is not None)
     assert ("refuses" in answer.finding) == (refusal is not None)
     removed = place >= 0 and way == REMOVE
     assert bool(answer.because) == (refusal is not None or removed)

@@ -129,8 +129,8 @@ def _interrupted(agent: Any) -> str | None:
     except _Refused as error:
         return f"After Ctrl-C every request gets error 400: {error}."
     results = [*played.results().values()]
-    if not results:  # neither the reply nor its results
-        return None
+    if len(results) < 3:
+        return _unheard("the reply whose call was interrupted is gone, though a command had run")
     if "output of date" not in str(results[0]["content"]):
         return "The first command had ended before Ctrl-C, and its output should be its result."
     return _errors(results[1:], "After Ctrl-C")
@@ -151,7 +151,14 @@ def _cut_off(agent: Any) -> str | None:
             "After a reply that was cut off, the next request is the same as before, so the model "
             "writes the same again. Append the reply, and an error as its call's result."
         )
-    return _errors([*played.results().values()], "After a reply that was cut off")
+    results = [*played.results().values()]
+    if not results:
+        return _unheard("the reply that was cut off is gone, so it can't send a shorter one")
+    return _errors(results, "After a reply that was cut off")
+
+
+def _unheard(what: str) -> str:
+    return f"The array is valid, but the model never hears of it: {what}. Keep its calls, too."
 
 
 def _errors(results: list[Json], when: str) -> str | None:
