@@ -70,7 +70,7 @@ def fragments(
     if tools := request.get("tools"):
         cards = "".join(_tool(tool) for tool in tools)
         shown["tools"] = (
-            f'<div class="part"><div class="line">{blocks.label(theme.SYSTEM)}'
+            '<div class="part"><div class="line">'
             f'<span class="note">{count(len(tools), "tool")} you may call</span>'
             f"{blocks.tokens(estimate_tokens(tools))}</div>{cards}</div>"
         )

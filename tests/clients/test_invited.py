@@ -122,15 +122,16 @@ def test_2000_characters_are_few_enough(tmp_path: Path) -> None:
 
 
 def test_a_miss_in_an_edited_run_is_compared_with_that_run(tmp_path: Path) -> None:
-    source = Replay(recording(tmp_path / "s.yaml"))
+    edit = "- {id: x/f, scenario: x, instead: x/1, said: [{user: Write ho.}], reply: [{text: Ho.}]}"
+    source = Replay(recording(tmp_path / "s.yaml", RUN + edit))
     run = [says("Write you."), calls("echo you")]
     with pytest.raises(Miss) as caught:
         asked(source, *run, result("you is new"))
     assert caught.value.nearest == "x/e2"
     assert str(caught.value.changes[0]).startswith("the result of bash(echo you): you is ")
     with pytest.raises(Miss) as caught:
-        asked(source, says("Write it"))
-    assert caught.value.nearest == "x/1"
+        asked(source, says("Write ho"))
+    assert caught.value.nearest == "x/1", "the prompt that the learner has read"
 
 
 @pytest.mark.parametrize(("other", "fits"), [("echo ${text|sh}", True), ("ls ${text|sh}", False)])

@@ -102,7 +102,7 @@ def test_a_request_is_shown_in_the_order_in_which_a_model_reads_it() -> None:
     )
     assert text_of(shown["system"]) == "▲ system prompt ≈ 5 Be <brief>. Now."
     tools = text_of(shown["tools"])
-    assert tools.startswith("▲ system 3 tools you may call ≈ 212 read_file(path, limit?) Read a")
+    assert tools.startswith("3 tools you may call ≈ 212 read_file(path, limit?) Read a")
     assert "path string required Of the <file>. limit integer optional Most lines." in tools
     assert tools.endswith("look() ?()")
     assert "Which one? " * 70 in shown["message 0"], "whole, since the reader may have to answer"

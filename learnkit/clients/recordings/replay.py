@@ -193,7 +193,8 @@ class Replay:
             alike = difflib.SequenceMatcher(None, old, new).quick_ratio()
             return same, turn.lane == lane, -abs(len(canon) - len(prefix.canon)), alike
 
-        nearest = max([*self._turns, *(fit.turn for fit in near)], key=likeness)
+        lessons = [turn for turn in self._turns if not turn.instead]  # what the learner has read
+        nearest = max([*lessons, *(fit.turn for fit in near)], key=likeness)
         known = requests[nearest.id]
         if _agree(known.canon, prefix.canon) == len(known.canon):
             known = followed(known, answers[nearest.id])  # asked on, after its reply

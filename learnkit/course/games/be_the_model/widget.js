@@ -228,8 +228,9 @@ class Session {
   /** Bring the page to the desk's state, touching only what differs. */
   show(fresh = this.cells.size === 0) {
     const { state } = this.desk;
-    const bad = (state.remarks ?? []).find(([good]) => good === false);
-    const head = bad ? `${REMARKS[false][1]} ${bad[1]}` : state.head;
+    const said = state.remarks ?? [];
+    const first = said.find(([good]) => good === false) ?? said.find(([good]) => good);
+    const head = first ? `${REMARKS[first[0]][1]} ${first[1]}` : state.head;
     if (this.head.textContent !== head) this.head.textContent = head;
     this.stop.hidden = ["ready", "ended", "left", "broken"].includes(state.phase);
     this.sees.hidden = state.frame.length === 0;

@@ -107,7 +107,7 @@ def draw(width: float, block: int, way: str) -> Answer:
     refusal, array = verdict(block, way), changed(block, way)
     wide = width if width < 700 else width * 0.6
     gone = blocks()[block] if block >= 0 else None
-    culprit = _culprit(array, refusal)
+    culprit, mark = _culprit(array, refusal), "failed" if refusal else "done"
     y, before = 0.0, 0
     for one in blocks():
         y += _GAP * (one.message != before)
@@ -118,14 +118,13 @@ def draw(width: float, block: int, way: str) -> Answer:
                 "ghost", _LEFT, y, wide - _LEFT, _ROW - 4, "", [f"{one.name}: {done}"], "dlq"
             )
         else:
-            _row(canvas, one, y, wide, "failed" if one is culprit else one.mark)
+            _row(canvas, one, y, wide, mark if one is culprit else one.mark)
         y += _ROW
     y += _GAP
     if gone and way == MOVE:
-        _row(canvas, array[-1], y, wide, "failed" if array[-1] is culprit else "cause")
+        _row(canvas, array[-1], y, wide, mark if array[-1] is culprit else "cause")
     low = y + _ROW + 18  # the same height whatever is removed
     said = f"✗ {refusal.status}: {_ALONE[refusal.rule]}" if refusal else "✓ 200: the model answers"
-    mark = "failed" if refusal else "done"
     x, y = (0.0, low) if width < 700 else (wide + 14, canvas[culprit.name].y + 17)
     canvas.text("verdict", x, y, said, "b", mark)
     canvas.height = low + 8 if width < 700 else low - 18
@@ -175,20 +174,20 @@ _WHY = {
     "late_result": "In a message, results come before any text.",
     "unknown_result": "A result needs its call in the message before it.",
     "prefill": "The last message must be the user's: this model doesn't continue a begun answer.",
-    "bound_thinking": "The thinking is signed together with what stood before it, and stays there.",
+    "bound_thinking": "On the newest models, thinking is bound to all that stood before it.",
 }
 _ALONE = {
     "unanswered_call": "its result is missing here",
     "late_result": "its result comes too late",
     "unknown_result": "its call is missing",
     "prefill": "the last message isn't the user's",
-    "bound_thinking": "signed with what is gone",
+    "bound_thinking": "bound to what stood before it",
 }
 
 
 #: Why a block can be removed, by its name.
 _MAY_GO = {
-    "the thinking": "A thinking block may be left out. The API refuses a changed or a moved one.",
+    "the thinking": "Its task is done, so it may be left out. Changed or moved, it is refused.",
     "the text before the call": "No id points at a text, so nothing is missing.",
     "the answer": "It holds no call, so no result is left over.",
 }

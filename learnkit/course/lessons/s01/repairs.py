@@ -11,6 +11,7 @@ from learnkit.course.content.lesson import Repair
 from learnkit.events.text import blocks_of
 
 Json = dict[str, Any]
+_UNHEARD = "The array is valid, but it lacks what the model has to hear of"
 
 
 class _Played:
@@ -51,10 +52,10 @@ class _Played:
             raise KeyboardInterrupt
         return f"output of {command}"
 
-    def results(self) -> dict[str, Json]:
-        """The results of the last request, by the ids of their calls."""
+    def results(self) -> list[Json]:
+        """The results of the last request."""
         blocks = [block for message in self.asked[-1] for block in blocks_of(message["content"])]
-        return {one["tool_use_id"]: one for one in blocks if one["type"] == "tool_result"}
+        return [one for one in blocks if one["type"] == "tool_result"]
 
 
 class _Refused(Exception):
@@ -128,9 +129,9 @@ def _interrupted(agent: Any) -> str | None:
         played.run("Are you there?")
     except _Refused as error:
         return f"After Ctrl-C every request gets error 400: {error}."
-    results = [*played.results().values()]
-    if not results:  # neither the reply nor its results
-        return None
+    results = played.results()
+    if len(results) < 3:
+        return f"{_UNHEARD}: the reply that Ctrl-C interrupted, although a command of it has run."
     if "output of date" not in str(results[0]["content"]):
         return "The first command had ended before Ctrl-C, and its output should be its result."
     return _errors(results[1:], "After Ctrl-C")
@@ -151,7 +152,10 @@ def _cut_off(agent: Any) -> str | None:
             "After a reply that was cut off, the next request is the same as before, so the model "
             "writes the same again. Append the reply, and an error as its call's result."
         )
-    return _errors([*played.results().values()], "After a reply that was cut off")
+    results = played.results()
+    if not results:
+        return f"{_UNHEARD}: the reply that was cut off, so it can't send it again."
+    return _errors(results, "After a reply that was cut off")
 
 
 def _errors(results: list[Json], when: str) -> str | None:
