@@ -32,18 +32,18 @@ def _tasks(*rows: tuple[str, list[int], str | None]) -> dict[int, dict[str, Any]
     }
 
 
-def _diamond(first: str, second: str = _OPEN) -> dict[int, dict[str, Any]]:
-    return _tasks((first, [], None), (second, [1], None), (_OPEN, [1], None), (_OPEN, [2, 3], None))
+def _diamond(last: str, third: str = _OPEN) -> dict[int, dict[str, Any]]:
+    return _tasks((_OPEN, [2, 3], None), (_OPEN, [4], None), (third, [4], None), (last, [], None))
 
 
 BOARDS: tuple[tuple[str, dict[int, dict[str, Any]], list[int], str], ...] = (
-    ("on the diamond, with nothing done", _diamond(_OPEN), [1], "the others wait for it"),
-    ("with #1 of the diamond completed", _diamond(_DONE), [2, 3], "#4 waits for these two"),
+    ("on the diamond, with nothing done", _diamond(_OPEN), [4], "the others wait for it"),
+    ("with #4 of the diamond completed", _diamond(_DONE), [2, 3], "#1 waits for these two"),
     (
-        "with #1 and #2 of the diamond completed",
+        "with #4 and #3 of the diamond completed",
         _diamond(_DONE, _DONE),
-        [3],
-        "#4 waits for both, and #3 is still open",
+        [2],
+        "#1 waits for both, and #2 is still open",
     ),
     (
         "with a task that alice owns, and a free one",
