@@ -621,7 +621,9 @@ def task_update(agent: Agent, task_id: int, status: str = "", addBlockedBy: list
         task["blockedBy"] = sorted({*task["blockedBy"], *waits})
         if status not in ("", *TASK_MARKS):
             raise ValueError(f"no status {status!r}; there are: {', '.join(TASK_MARKS)}")
-        if status in BEGUN and task["status"] not in BEGUN and task not in ready(tasks):
+        begins = status in BEGUN and task["status"] not in BEGUN
+        mine = task["owner"] == agent.name and not blockers(tasks, task)
+        if begins and not mine and task not in ready(tasks):
             raise ValueError(f"task #{task_id} is not ready: {task_line(tasks, task)}")
         task["status"] = status or task["status"]
         save_task(task)

@@ -300,7 +300,7 @@ def test_s07_tasks_survive_a_kill_and_blockers_hold(tmp_path: Path) -> None:
     project = Project(tmp_path, 7, turns(begin, lk.say("It's hers.")))
     project.run("Go on")
     assert project.results() == ["ValueError: task #1 is not ready: [ ] #1: parse @alice"]
-    owned.write_text(json.dumps({**json.loads(owned.read_text()), "owner": None}))
+    owned.write_text(json.dumps({**json.loads(owned.read_text()), "owner": "lead"}))
     morning = turns(
         begin,
         lk.use("task_update", task_id=1, status="completed"),
@@ -309,7 +309,7 @@ def test_s07_tasks_survive_a_kill_and_blockers_hold(tmp_path: Path) -> None:
     )
     project = Project(tmp_path, 7, morning)
     project.run("Go on")
-    assert project.results() == ["[>] #1: parse", "[x] #1: parse", "[>] #2: test"]
+    assert project.results() == ["[>] #1: parse @lead", "[x] #1: parse @lead", "[>] #2: test"]
 
 
 @pytest.mark.slow

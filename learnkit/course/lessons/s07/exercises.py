@@ -9,13 +9,14 @@ from learnkit.course.content import Verdict
 from learnkit.course.content.sources import Check
 
 
-def _tasks(*rows: str) -> list[dict[str, Any]]:
+def tasks_of(*rows: str) -> list[dict[str, Any]]:
     """Tasks as in their files, from lines like ``3 pending 1,2 alice``."""
     tasks = []
     for row in rows:
         id, status, blockers, owner = [*row.split(), "", ""][:4]
-        waits = [int(one) for one in blockers.strip("-").split(",") if one]
-        tasks.append({"id": int(id), "status": status, "blockedBy": waits, "owner": owner})
+        task = {"id": int(id), "subject": f"task {id}", "status": status, "owner": owner or None}
+        waits = [int(blocker) for blocker in blockers.strip("-").split(",") if blocker]
+        tasks.append({**task, "blockedBy": waits})
     return tasks
 
 
@@ -51,7 +52,7 @@ def check_doomed(doomed: Any) -> Verdict:
         (
             ("1 completed", "2 failed 1", "3 pending 1", "4 pending 2,3"),
             [4],
-            "the diamond with #2 failed",
+            "a diamond with #2 failed",
             "#3 doesn't wait for #2, and #4 does",
         ),
         (
@@ -63,7 +64,7 @@ def check_doomed(doomed: Any) -> Verdict:
         (("1 failed", "2 failed 1"), [], "two failed tasks", "they have failed; nothing waits"),
         ((), [], "an empty board", "there is nothing on it"),
     ):
-        found = doomed(_tasks(*rows))
+        found = doomed(tasks_of(*rows))
         if not isinstance(found, Iterable) or isinstance(found, str):
             return _should(what, found, wanted, because)
         if (ids := list(found)) != wanted:
@@ -101,7 +102,7 @@ def check_hours(hours: Any) -> Verdict:
         (
             ("1 pending", *_DIAMOND[1:]),
             [[1], [2, 3], [4]],
-            "the diamond",
+            "a diamond",
             "tasks 2 and 3 wait only for task 1, and task 4 waits for both",
         ),
         (
@@ -119,7 +120,7 @@ def check_hours(hours: Any) -> Verdict:
         ((), [], "an empty board", "no hour is needed"),
     ):
         try:
-            found = hours(_tasks(*rows))
+            found = hours(tasks_of(*rows))
         except RecursionError:
             return (
                 f"For {what}, your function keeps calling itself. "

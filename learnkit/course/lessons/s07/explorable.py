@@ -77,7 +77,8 @@ def draw(width: float, moment: int) -> Answer:
         return first + (last - first) * every.index(moment) / (len(every) - 1)
 
     x = at(moment)
-    canvas.edge("kill", f"M0 0V{_LOW - 18:g}", "cause", "w", x=x, y=18)
+    line = f"M0 0V14M0 36V66M0 90V102M0 124V{_LOW - 18:g}"  # around what is written at the edge
+    canvas.edge("kill", line, "cause", "w", x=x, y=18)
     side = "e" if x > width / 2 else ""
     canvas.text("say kill", x - 12 if side else x + 12, 14, "killed here", f"b{side}", "cause")
     canvas.dot("here", x, 10, 6, "cause", says=_when(moment))
@@ -165,4 +166,4 @@ _LOW = 224.0
 
 def explorable() -> Explorable:
     """Kill the worker at any moment of its write, in place and beside the file."""
-    return explore(draw, moment=drag(moments(), 6 * STEP, "the worker is killed", said=_when))
+    return explore(draw, moment=drag(moments(), -1, "the worker is killed", said=_when))

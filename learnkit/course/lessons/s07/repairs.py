@@ -13,63 +13,27 @@ from typing import Any
 import learnkit as lk
 from learnkit.course.agent_file.process import Process, Terminal
 from learnkit.course.content import Repair, Verdict
+from learnkit.course.lessons.s07.exercises import tasks_of
 from learnkit.errors import UsageError
 
-_DONE, _DOING, _OPEN = "completed", "in_progress", "pending"
+_DONE, _OPEN = "completed", "pending"
 
 
-def _tasks(*rows: tuple[str, list[int], str | None]) -> dict[int, dict[str, Any]]:
-    """A board, from status, blockers and owner of each task."""
-    return {
-        id: {
-            "id": id,
-            "subject": f"task {id}",
-            "status": status,
-            "owner": owner,
-            "blockedBy": after,
-        }
-        for id, (status, after, owner) in enumerate(rows, start=1)
-    }
-
-
-def _diamond(first: str, second: str = _OPEN) -> dict[int, dict[str, Any]]:
-    return _tasks((first, [], None), (second, [1], None), (_OPEN, [1], None), (_OPEN, [2, 3], None))
-
-
-BOARDS: tuple[tuple[str, dict[int, dict[str, Any]], list[int], str], ...] = (
-    ("on the diamond, with nothing done", _diamond(_OPEN), [1], "the others wait for it"),
-    ("with #1 of the diamond completed", _diamond(_DONE), [2, 3], "#4 waits for these two"),
-    (
-        "with #1 and #2 of the diamond completed",
-        _diamond(_DONE, _DONE),
-        [3],
-        "#4 waits for both, and #3 is still open",
-    ),
-    (
-        "with a task that alice owns, and a free one",
-        _tasks((_OPEN, [], "alice"), (_OPEN, [], None)),
-        [2],
-        "#1 is hers",
-    ),
-    (
-        "with a blocker that has failed",
-        _tasks(("failed", [], None), (_OPEN, [1], None)),
-        [],
-        "what #2 builds on is not there",
-    ),
-    (
-        "with a blocker that is in progress",
-        _tasks((_DOING, [], None), (_OPEN, [1], None)),
-        [],
-        "it isn't completed yet",
-    ),
+_DIAMOND = "1 pending 2,3; 2 pending 4; 3 {} 4; 4 {}"
+BOARDS: tuple[tuple[str, str, list[int], str], ...] = (
+    ("on the diamond, with nothing done", _DIAMOND.format(_OPEN, _OPEN), [4], "the others wait"),
+    ("with #4 of the diamond completed", _DIAMOND.format(_OPEN, _DONE), [2, 3], "#1 has to wait"),
+    ("with #4 and #3 completed", _DIAMOND.format(_DONE, _DONE), [2], "#1 waits for both"),
+    ("with alice's task, and a free one", "1 pending - alice; 2 pending", [2], "#1 is hers"),
+    ("with a blocker that has failed", "1 failed; 2 pending 1", [], "#2 builds on it"),
+    ("with a blocker that is in progress", "1 in_progress; 2 pending 1", [], "it isn't completed"),
 )
 
 
 def check_ready(agent: Any) -> Verdict:
     """Ask which tasks of some boards are ready."""
-    for where, tasks, wanted, because in BOARDS:
-        listed = agent.ready(tasks)
+    for where, board, wanted, because in BOARDS:
+        listed = agent.ready({task["id"]: task for task in tasks_of(*board.split("; "))})
         try:
             ids = [task["id"] for task in listed]
         except TypeError:

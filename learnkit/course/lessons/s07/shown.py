@@ -94,9 +94,8 @@ def _change(
     elif name == "task_update":
         task = {**tasks[given["task_id"]]}
         task["blockedBy"] = [*task["blockedBy"], *given.get("addBlockedBy", [])]
-        if given.get("status", task["status"]) != task["status"]:
-            task["status"] = given["status"]
-            happened = _EVENTS.get(task["status"], TaskUpdated)
+        task["status"] = given.get("status", task["status"])
+        happened = _EVENTS.get(given.get("status", ""), TaskUpdated)
     else:
         return
     tasks[task["id"]] = task
