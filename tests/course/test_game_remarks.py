@@ -134,8 +134,8 @@ def test_lesson_3_says_what_came_of_the_reminders_and_of_the_list(lab: Lab) -> N
         "✗ There was no list, so no reminder could come: "
         "the harness reminds only of items that are open.",
     ]
-    assert said(lab, game, items("pending"), look)[1].startswith(
-        "· No reminder came: the list was never left for two rounds."
+    assert said(lab, game, items("completed"), look, look)[1] == (
+        "· No reminder came: the list was never left for two rounds with an item open."
     )
 
 

@@ -64,7 +64,7 @@ def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark
     heard = [place for place in reminded if _updates(lists, place)]
     came = f"{count(len(reminded), 'reminder')} came"
     said = f"{came}, and {len(heard)} had an update in the next reply."
-    none = "No reminder came: the list was never left for two rounds."
+    none = "No reminder came: the list was never left for two rounds with an item open."
     shown = [text for many in lists for text in many]
     if not shown:
         why = "so no reminder could come: the harness reminds only of items that are open"
