@@ -65,7 +65,7 @@ def test_the_summary_says_what_comes_next(progress: Progress) -> None:
     def said() -> str:
         return summary(lesson_progress(COURSE, progress))
 
-    assert said() == "12 lessons, about 9 hours and the exercises. Begin with lesson 1."
+    assert said() == "12 lessons, about 10 hours and the exercises. Begin with lesson 1."
     finish(progress, "s01")
     time = "about 9 hours and the exercises to go"
     first = f"1 of 12 lessons finished, {time}; next comes lesson 2, Tools."

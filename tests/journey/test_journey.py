@@ -224,7 +224,7 @@ def travel(page: Page, address: str, diary: Diary) -> None:
     page.goto(address)
     page.wait_for_function(lab._READY, timeout=90_000)
     contents = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
-    expect(contents).to_contain_text("12 lessons, about 9 hours and the exercises. Begin with")
+    expect(contents).to_contain_text("12 lessons, about 10 hours and the exercises. Begin with")
     diary.note("the start page says where to begin", picture="1-start")
     contents.get_by_role("link", name="lesson 1", exact=True).click()
     page.wait_for_function(

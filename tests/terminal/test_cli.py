@@ -160,7 +160,7 @@ def test_a_folder_that_is_not_the_learners_is_left_alone(given: str, said: str) 
 
 def test_progress_is_told_and_forgotten(tmp_path: Path) -> None:
     work = {"LEARNKIT_WORKBOOK": str(tmp_path)}
-    begin = "12 lessons, about 9 hours and the exercises. Begin with lesson 1.\n"
+    begin = "12 lessons, about 10 hours and the exercises. Begin with lesson 1.\n"
     assert learnkit("progress", **work).stdout == begin
     progress = Progress(tmp_path / "progress.json")
     progress.note("s02", "exercises", "2")

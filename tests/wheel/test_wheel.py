@@ -154,7 +154,7 @@ def test_the_terminal_works_without_an_extra(plain: Environment) -> None:
     for command in (["learnkit"], ["python", "-m", "learnkit"]):
         assert plain.run(*command, "--version") == f"learnkit {learnkit.__version__}\n"
     assert plain.run("learnkit", "progress").startswith(
-        "12 lessons, about 9 hours and the exercises."
+        "12 lessons, about 10 hours and the exercises."
     )
     said = plain.run("learnkit", "doctor")
     assert str(plain.package / "course") in said
@@ -235,7 +235,7 @@ def test_the_course_opens_in_a_browser(full: Environment, tmp_path: Path) -> Non
         assert f"Your copies of the lessons are in {work}" in (tmp_path / "server.log").read_text()
         lab.Notebook(page, url, "start.ipynb")
         shown = page.locator(".jp-NotebookPanel")
-        expect(shown).to_contain_text("12 lessons, about 9 hours and the exercises. Begin")
+        expect(shown).to_contain_text("12 lessons, about 10 hours and the exercises. Begin")
         opened = lab.Notebook(page, url, "s05_skills.ipynb")
         opened.run_all()
         failed = page.evaluate(
@@ -261,7 +261,7 @@ def test_progress_is_that_of_the_folder(full: Environment, tmp_path: Path) -> No
     assert "Begin with lesson 1." in full.run("learnkit", "progress", within=tmp_path)
     assert str(full.folder / "learnkit-course") in full.run("learnkit", "doctor")
     assert full.run("learnkit", "progress", "--forget").startswith(
-        "12 lessons, about 9 hours and the exercises."
+        "12 lessons, about 10 hours and the exercises."
     )
 
 

@@ -24,7 +24,7 @@ def test_the_share_is_that_of_models_which_keep_to_the_rule_so_often(kept: str, 
 )
 def test_the_title_never_says_that_all_runs_break_it(turns: int, kept: str, says: str) -> None:
     assert draw(WIDE, turns, kept).finding == (
-        f"A rule kept in {kept} of the turns is broken in {says} of runs of {turns} turns."
+        f"A rule kept in {kept} of the turns is broken in {says} of the runs."
     )
 
 

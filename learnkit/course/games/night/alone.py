@@ -136,7 +136,7 @@ def detour(harness: Harness, folder: Path) -> Outcome:
     return judged(
         log,
         built == [*STEPS],
-        "Each update showed the list again, so what was left stood at the end of every request.",
+        "Each update showed the list again, so what was left was never out of sight.",
         f"{len(built)} of {len(STEPS)} steps were built: the request was out of sight by then.",
     )
 

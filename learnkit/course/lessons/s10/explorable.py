@@ -47,7 +47,7 @@ def draw(width: float, turns: int, kept: str = "99 %") -> Answer:
         "happened before; the rates are no measurement of any model"
     )
     because = f"All {turns} turns have to go well, and the chances multiply."
-    finding = f"A rule kept in {kept} of the turns is broken in {percent} of runs of {turns} turns."
+    finding = f"A rule kept in {kept} of the turns is broken in {percent} of the runs."
     return Answer(finding, canvas, assumes, because, (at(TURNS[0]), _BASE, right, _BASE))
 
 

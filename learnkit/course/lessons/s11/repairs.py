@@ -49,7 +49,7 @@ def check_claim(agent: Any) -> Verdict:
     with _terminal(agent) as (terminal, folder):
         with _at(agent, folder):
             _create(agent, 3)
-            agent.task_update(None, 2, addBlockedBy=[1])
+            agent.task_update(SimpleNamespace(name="lead"), 2, addBlockedBy=[1])
         meeting = Path(folder, "meeting")
         meeting.mkdir()
         meet: dict[str, Any] = {"hold": "save_task", "meet": (meeting, 2), "program": _CLAIM}
