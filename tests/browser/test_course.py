@@ -20,6 +20,7 @@ from project import ROOT
 from learnkit.course.content import Lesson, load
 
 LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("s[0-9][0-9]_*.ipynb"))
+LIVE = [one for one in LESSONS if ".live()" in (ROOT / "notebooks" / one).read_text("utf-8")]
 #: JupyterLab's own: how it nests what a cell shows.
 _OURS = ".jp-OutputArea-output"
 
@@ -132,7 +133,7 @@ def test_every_view_is_there_and_says_what_the_repository_says(opened: Open) -> 
             player = players.nth(place)
             heads_of(player, head)
             shown += 1
-    assert shown >= 1
+    assert shown >= 1 or not opened.cells(".live()")
 
 
 def heads_of(player: Locator, wanted: str) -> None:
@@ -153,6 +154,7 @@ def beginning(title: str) -> list[str]:
     return [re.sub(r"\d+", "0", word).rstrip(".,:;") for word in title.split()[:5]]
 
 
+@pytest.mark.parametrize("opened", LIVE, indirect=True, ids=lambda name: name[:3])
 def test_a_view_is_scrubbed_by_keyboard(opened: Open) -> None:
     number = next(n for n in opened.cells(".live()") if opened.heads(n))
     view = opened.cell(number).locator(".learnkit-player").first
@@ -226,6 +228,9 @@ def test_an_edited_prompt_gets_the_panel(opened: Open) -> None:
     """In each lesson: no red, and the difference; what its buttons do is in test_panel.py."""
     number, prompt = recorded(opened)
     opened.run(opened.cells("lab = lesson(")[0])  # the last cell has closed the lab
+    for part in opened.cells("%%agent"):
+        if part < number:
+            opened.run(part)
     edited = opened.sources[number].replace(prompt, f"Kindly: {prompt}", 1)
     opened.run(number, edited)
     panel = opened.cell(number).locator(".learnkit-edit")
@@ -243,7 +248,11 @@ def recorded(opened: Open) -> tuple[int, str]:
     for number, source in enumerate(opened.sources):
         if not re.search(r'lab\.scenario\("\w+"\)', source):
             continue
-        for node in ast.walk(ast.parse(source)):
+        tree = ast.parse(source)
+        words = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
+        for node in ast.walk(tree):
+            if id(node) in words:  # a docstring
+                continue
             if isinstance(node, ast.Constant) and re.match("[A-Z].{24}", str(node.value)):
                 return number, str(node.value)[:20]
     raise AssertionError("no prompt to edit")

@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 from project import ROOT
 
 #: What the first view of a run says at its last step.
-LAST = "Each request carries the whole array again: 3 requests"
+LAST = "Each request carries the whole array again: 4 requests"
 
 
 def cell(page: Page, text: str) -> Locator:
