@@ -1035,7 +1035,7 @@ def is_alive(pid: int) -> bool:
     """Whether there is a process of this number."""
     try:
         os.kill(pid, 0)  # asks, and kills nobody
-    except OSError:  # nobody, or a process of somebody else
+    except OSError:  # no process, or one of another user
         return False
     return True
 
