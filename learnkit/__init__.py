@@ -39,6 +39,9 @@ _PUBLIC = {
     "mechanisms.background": "Background",
     "mechanisms.coding": "CodingTools",
     "mechanisms.compaction.mechanism": "Compaction micro_compact",
+    "mechanisms.goal": "Goal",
+    "mechanisms.mcp": "Mcp",
+    "mechanisms.memory": "Memory",
     "mechanisms.permission": "Permission",
     "mechanisms.protocols.lead": "Protocols",
     "mechanisms.skills.mechanism": "Skills",
@@ -95,6 +98,9 @@ if TYPE_CHECKING:
     from learnkit.mechanisms.coding import CodingTools as CodingTools
     from learnkit.mechanisms.compaction.mechanism import Compaction as Compaction
     from learnkit.mechanisms.compaction.mechanism import micro_compact as micro_compact
+    from learnkit.mechanisms.goal import Goal as Goal
+    from learnkit.mechanisms.mcp import Mcp as Mcp
+    from learnkit.mechanisms.memory import Memory as Memory
     from learnkit.mechanisms.permission import Permission as Permission
     from learnkit.mechanisms.protocols.lead import Protocols as Protocols
     from learnkit.mechanisms.skills.mechanism import Skills as Skills
