@@ -19,6 +19,7 @@ _PUBLIC = {
     "backends.files.board": "TaskBoard",
     "backends.files.mailbox": "Mailbox",
     "clients.connect": "connect scripted",
+    "clients.local": "local",
     "clients.scripted": "fail reply say use",
     "clients.server": "MessagesServer",
     "core.agent": "Agent Outcome",
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from learnkit.backends.files.mailbox import Mailbox as Mailbox
     from learnkit.clients.connect import connect as connect
     from learnkit.clients.connect import scripted as scripted
+    from learnkit.clients.local import local as local
     from learnkit.clients.scripted import fail as fail
     from learnkit.clients.scripted import reply as reply
     from learnkit.clients.scripted import say as say
