@@ -101,7 +101,7 @@ class Memory(Mechanism):
         """Write a note for later sessions. One of the same name is replaced.
 
         Args:
-            name: Lower-case letters, digits and hyphens, such as tests-need-postgres.
+            name: Short name, e.g. tests-need-postgres.
             kind: user (who they are), feedback (a correction), project, or reference (a source).
             description: One line by which you will know when to read it, at most 200 characters.
             text: The note, in Markdown. Say where you know it from.

@@ -16,7 +16,6 @@ from learnkit.clients.connect import from_source
 from learnkit.core.catalog import MODELS
 from learnkit.errors import LearnkitError
 
-
 #: A model that does not think unless it is asked to, as those on this machine.
 NAME = next(name for name, spec in MODELS.items() if spec.thinking == "manual")
 
