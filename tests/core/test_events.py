@@ -136,10 +136,6 @@ def test_nothing_of_another_thread_comes_between_a_deed_and_its_event() -> None:
     assert [event.type for event in log] == ["mail.sent", "mail.read"]
 
 
-class Shout(str):
-    """A text that is not quite a plain one."""
-
-
 @given(
     st.lists(
         st.tuples(TEXT, TEXT, st.floats(0, 1e9), DETAILS),

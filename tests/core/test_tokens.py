@@ -10,10 +10,6 @@ from hypothesis import strategies as st
 
 from learnkit.core.token_count import TokenCount, estimate_tokens, length
 
-BLOCKS = st.lists(
-    st.fixed_dictionaries({"type": st.just("text"), "text": st.text(max_size=40)}), max_size=4
-)
-
 
 @pytest.mark.parametrize(
     ("part", "tokens"),
