@@ -13,7 +13,6 @@ from teams import spawn, when
 import learnkit as lk
 from learnkit.backends.files.state import open_state
 from learnkit.errors import UsageError
-from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
@@ -66,28 +65,6 @@ def test_all_state_is_in_one_folder_and_git_ignores_it(repo: Path) -> None:
     git("add -A", repo)
     assert git("diff --cached --name-only", repo) == ""
     assert (repo / ".learnkit").stat().st_mode & 0o077 == 0  # other users cannot read the mail
-
-
-@pytest.mark.slow
-def test_lines_of_the_exclude_file_do_not_repeat(repo: Path) -> None:
-    (repo / ".git" / "info" / "exclude").write_text("mine")  # without a line end
-    # With this, git check-ignore says of no path that it is ignored.
-    (repo / ".gitignore").write_text("!.worktrees/\n!.worktrees/x\n")
-    for _ in range(3):
-        full(repo)
-        registry = WorktreeRegistry(repo)
-        registry.all()
-        registry.all()
-    lines = (repo / ".git" / "info" / "exclude").read_text().splitlines()
-    assert sorted(lines) == [".learnkit/", ".worktrees/", "mine"]
-
-
-def test_a_repository_that_is_made_later_ignores_it_too(tmp_path: Path) -> None:
-    (tmp_path / ".learnkit").mkdir(mode=0o777)
-    full(tmp_path)
-    git("init -q && git add -A", tmp_path)
-    assert git("ls-files", tmp_path) == ""
-    assert (tmp_path / ".learnkit").stat().st_mode & 0o077 == 0  # nor can other users read it
 
 
 def test_state_that_came_with_the_repository_is_refused(repo: Path, tmp_path: Path) -> None:
@@ -155,14 +132,6 @@ def test_a_link_in_it_is_refused(repo: Path, tmp_path: Path, place: str) -> None
     assert not list((tmp_path / "outside").iterdir())
 
 
-@pytest.mark.parametrize("mode", [0o777, 0o755, 0o750])
-def test_one_that_was_open_to_other_users_is_closed(repo: Path, mode: int) -> None:
-    (repo / ".learnkit").mkdir()
-    (repo / ".learnkit").chmod(mode)
-    open_state(repo, lk.LocalShell())
-    assert (repo / ".learnkit").stat().st_mode & 0o7777 == 0o700
-
-
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     closed = Path("/sys") if os.access(tmp_path, os.W_OK) else tmp_path  # root may write the other
@@ -173,13 +142,6 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
         except Exception as error:
             raised.append(type(error))
     assert raised == [UsageError, UsageError]
-
-
-def test_state_of_a_newer_version_is_not_touched(repo: Path) -> None:
-    open_state(repo, lk.LocalShell())
-    (repo / ".learnkit" / "state.json").write_text('{"version": 99}')
-    with pytest.raises(UsageError, match="made by a newer version"):
-        full(repo)
 
 
 def test_a_teammate_cannot_approve_its_own_plan_in_the_file(repo: Path) -> None:
