@@ -81,6 +81,20 @@ def test_without_the_extra_it_says_which_one_to_install(
     assert f"get it with: pip install 'learnkit[{extra}]'" in ran.stdout, ran.stderr
 
 
+def test_the_tables_are_made_once_by_a_command(tmp_path: Path) -> None:
+    address = sqlite(tmp_path)
+    with pytest.raises(lk.UsageError, match="has no tables for learnkit yet; make them once: lear"):
+        lk.open_backend(address)
+    for _ in range(2):
+        made = run("backend", "init", address)
+        assert made.exit_code == 0, made.output
+        assert made.output == f"{address} is ready for teams\n"
+        with closing(lk.open_backend(address)) as backend:
+            backend.board().create("a task")
+    with closing(lk.open_backend(address)) as backend:
+        assert len(backend.board().tasks()) == 2
+
+
 # Tables
 
 

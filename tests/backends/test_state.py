@@ -132,6 +132,14 @@ def test_a_link_in_it_is_refused(repo: Path, tmp_path: Path, place: str) -> None
     assert not list((tmp_path / "outside").iterdir())
 
 
+@pytest.mark.parametrize("mode", [0o777, 0o755, 0o750])
+def test_one_that_was_open_to_other_users_is_closed(repo: Path, mode: int) -> None:
+    (repo / ".learnkit").mkdir()
+    (repo / ".learnkit").chmod(mode)
+    open_state(repo, lk.LocalShell())
+    assert (repo / ".learnkit").stat().st_mode & 0o7777 == 0o700
+
+
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     closed = Path("/sys") if os.access(tmp_path, os.W_OK) else tmp_path  # root may write the other
