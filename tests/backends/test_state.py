@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from profiles import mostly_slow
 from teams import spawn, when
 
 import learnkit as lk
@@ -91,7 +92,7 @@ BLIND = {
 }
 
 
-@pytest.mark.parametrize("reason", BLIND)
+@pytest.mark.parametrize("reason", mostly_slow(BLIND, 2))
 def test_when_git_cannot_say_what_it_tracks_state_that_is_there_is_refused(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:

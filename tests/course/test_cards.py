@@ -295,6 +295,7 @@ def test_whatever_goes_on_for_ever_is_stopped_and_no_thread_is_left(
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_computing_is_limited_and_imports_are_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,19 +45,7 @@ ORDER, CONTENT = 0, 1
         ([LATEST, MAIL], "✓ The email is in the outbox", "✓ The email says “Beijing: 31.4 °C”"),
         ([LATEST, HOT], "✓ The email is in the outbox", "✗ The email says “It is hot”: 31.4"),
         ([HOT], "✗ The email was a guess: no result had said 31.4", "✗ The email says “It is hot”"),
-        ([HOT, LATEST], "✗ The email was a guess", "✗ The email says"),
         ([lk.reply(LATEST, MAIL)], "✗ The email was a guess", "✓ The email says"),
-        (
-            [lk.use("bash", command="cat stations/*"), MAIL],
-            "✓ The email is in the outbox",
-            "✓ The email says",
-        ),
-        ([LATEST, BY_HAND], "✓ The email is in the outbox", "✗ The email says “31”"),
-        (
-            [BY_HAND],
-            "✗ The email was a guess",
-            "says “31”",
-        ),
     ],
 )
 def test_lesson_1_says_whether_the_temperature_came_before_the_email(

@@ -84,6 +84,7 @@ def losing() -> list[int]:
 # Seeds.
 
 
+@pytest.mark.slow
 def test_some_seeds_lose_a_message_and_most_do_not() -> None:
     assert 10 <= len(losing()) <= 40
 

@@ -31,7 +31,7 @@ def test_after_an_interrupt_at_any_line_the_team_is_whole_and_the_next_run_works
     simulate(seed, tmp_path, interrupt=interrupted_line(seed))
 
 
-@pytest.mark.parametrize("seed", mostly_slow(range(40), 2))
+@pytest.mark.parametrize("seed", mostly_slow(range(40), 1))
 def test_a_team_that_is_interrupted_while_it_closes_is_closed_all_the_same(
     tmp_path: Path, seed: int
 ) -> None:
@@ -39,7 +39,7 @@ def test_a_team_that_is_interrupted_while_it_closes_is_closed_all_the_same(
     simulate(seed, tmp_path, closing=closing_lines(seed))
 
 
-@pytest.mark.parametrize("number", range(16))
+@pytest.mark.parametrize("number", mostly_slow(range(16), 6))
 def test_an_interrupt_at_any_event_while_a_teammate_starts(tmp_path: Path, number: int) -> None:
     """Also the kind that does not ask whether it may come: a listener's."""
     ran = Ran(

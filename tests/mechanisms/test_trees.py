@@ -103,8 +103,6 @@ def test_a_name_is_given_once_and_a_branch_that_stayed_is_named(
     [
         ("echo two > a.txt", r"M a\.txt"),
         ("echo new > b.txt", r"\?\? b\.txt"),
-        ("echo new > b.txt && git add b.txt", r"A  b\.txt"),
-        ("rm a.txt", r"D a\.txt"),
         ("touch x.pyc", r"!! x\.pyc"),
     ],
 )

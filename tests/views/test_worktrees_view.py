@@ -88,6 +88,7 @@ def test_commits_stand_on_the_lane_of_their_branch_in_the_order_of_time(
     assert all(0 < one.x < canvas.width for one in canvas.shapes if one.kind == "dot")
 
 
+@pytest.mark.slow
 def test_a_conflict_is_dashed_and_main_leads_into_the_branch_that_settles_it(
     clash: lk.EventLog,
 ) -> None:

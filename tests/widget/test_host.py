@@ -167,6 +167,7 @@ def test_live_grows_from_twenty_threads_and_answers_the_page(kernel: Kernel) -> 
         assert not sent(kernel.tell(comm, nonsense))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_after_another_width_was_asked_for_the_first_feed_is_silent() -> None:
     """The pump may be about to flush it: its steps would be taken for those of the new layout."""
     from learnkit.events.log import EventLog

@@ -54,7 +54,7 @@ def killed(folder: Path, size: int, way: str) -> Disk:
 
 
 @pytest.mark.parametrize("way", [NAIVE, ATOMIC])
-@pytest.mark.parametrize("moment", [0, 48, moments()[-3], SIZE + 1])
+@pytest.mark.parametrize("moment", [48, SIZE + 1])
 def test_a_killed_process_leaves_what_the_picture_shows(
     tmp_path: Path, moment: int, way: str
 ) -> None:

@@ -55,7 +55,7 @@ def in_background(folder: Path, seconds: float, turns: int) -> Schedule:
 
 
 @pytest.mark.parametrize("turns", TURNS.values())
-@pytest.mark.parametrize("seconds", JOBS[::2])
+@pytest.mark.parametrize("seconds", JOBS[::6])
 def test_a_real_job_is_read_when_the_picture_says(
     tmp_path: Path, seconds: float, turns: int
 ) -> None:
