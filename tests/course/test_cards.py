@@ -140,7 +140,7 @@ def test_outside_of_a_notebook_a_card_is_its_line(capsys: pytest.CaptureFixture[
 def exercise(check: Callable[[Any], str | None]) -> Exercise:
     return Exercise(
         *("double it", 5, "f", check, ("one", "two", "three")),
-        *("f = 1", "f = 2", ("f = 3",)),
+        *("f = 1", "f = 2"),
     )
 
 

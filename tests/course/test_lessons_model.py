@@ -22,7 +22,7 @@ from learnkit.course.content import (
     sources,
 )
 from learnkit.course.content.question_file import NAME, read
-from learnkit.course.content.sources import Check, agent_cells, tagged_cells
+from learnkit.course.content.sources import agent_cells, tagged_cells
 from learnkit.course.files import EXAMPLE
 from learnkit.course.lessons.s02 import exercises
 
@@ -43,7 +43,6 @@ EXERCISE = Exercise(
     hints=("look at n", "use *", "n * 2"),
     stub="def f(n): ...",
     solution="def f(n):\n    return 2 * n",
-    right=("f = lambda n: n + n",),
 )
 LESSON = Lesson(
     "A title",
@@ -71,7 +70,6 @@ LESSON = Lesson(
         (EXERCISE, {"minutes": 0}, "minutes is 0"),
         (EXERCISE, {"hints": ("one",)}, "hints: 1, but 2 or more are needed"),
         (EXERCISE, {"hints": "abc"}, "hints: a text, but 2 or more are needed"),
-        (EXERCISE, {"right": ()}, "right sources besides the solution: 0, but 1 or more"),
         (EXERCISE, {"solution": "def f(:"}, "is not Python"),
         (EXERCISE, {"solution": "def g(n): ..."}, "does not define 'f'"),
         (LESSON, {"adds": ""}, "its adds is empty"),
@@ -138,10 +136,6 @@ def test_a_lesson_without_a_part_of_an_exercise_says_which(monkeypatch: pytest.M
     with monkeypatch.context() as broken:
         broken.delitem(exercises.EXERCISES, "policy")
         with pytest.raises(UsageError, match=where + "2, .*has no 'policy'; add its check"):
-            load("s02")
-    with monkeypatch.context() as broken:
-        broken.setitem(exercises.EXERCISES, "latest", Check(doubles, []))
-        with pytest.raises(UsageError, match=where + "'a unit .* besides the solution: 0, but 1"):
             load("s02")
 
 

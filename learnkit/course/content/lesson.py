@@ -83,7 +83,6 @@ class Exercise:
         hints: two or three, each one closer to the solution.
         stub: source text that defines ``name``: what the learner starts from.
         solution: likewise, what is folded below it.
-        right: other sources that are right, written differently.
     """
 
     title: str
@@ -93,7 +92,6 @@ class Exercise:
     hints: Sequence[str]
     stub: str
     solution: str
-    right: Sequence[str]
 
     def __post_init__(self) -> None:
         what = f"exercise {self.title!r}"
@@ -103,8 +101,7 @@ class Exercise:
         if self.minutes < 1:
             raise UsageError(f"{what}: minutes is {self.minutes}; give 1 or more")
         _count(f"{what}: hints", self.hints, 2)
-        _count(f"{what}: right sources besides the solution", self.right, 1)
-        for source in (self.stub, self.solution, *self.right):
+        for source in (self.stub, self.solution):
             _defines(what, source, self.name)
 
 

@@ -1,4 +1,4 @@
-"""Lesson 1's exercises: their checks, and right answers to test them with."""
+"""Lesson 1's exercises: what is wrong with an answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 import learnkit as lk
 from learnkit.course.content import Verdict
-from learnkit.course.content.sources import Check
 from learnkit.course.files import EXAMPLE
 from learnkit.events.text import blocks_of, content_text, one_line
 
@@ -57,21 +56,6 @@ def check_stuck(stuck: Any) -> Verdict:
     return None
 
 
-STUCK_TEXTS = """
-import json
-
-
-def calls_of(message):
-    blocks = [one for one in message["content"] if one["type"] == "tool_use"]
-    return json.dumps([(one["name"], one["input"]) for one in blocks]) if blocks else ""
-
-
-def stuck(messages):
-    said = [calls_of(one) for one in messages if one["role"] == "assistant"]
-    return len(said) > 2 and said[-1] != "" and len(set(said[-3:])) == 1
-""".strip()
-
-
 def check_replies(replies: Any) -> Verdict:
     """Check that a scripted model finds the hottest station, whatever the readings are."""
     from learnkit.clients.scripted import ScriptEnded
@@ -117,20 +101,7 @@ def check_replies(replies: Any) -> Verdict:
     return None
 
 
-REPLIES_PYTHON = '''
-CODE = """
-from heatwatch import parse
-hottest = max(parse.names(), key=lambda name: parse.latest(name).celsius)
-open("hottest.txt", "w").write(hottest)
-"""
-
-
-def replies():
-    return lk.use("bash", command=f"python - <<'END'\\n{CODE}END"), "Done."
-'''.strip()
-
-
 EXERCISES = {
-    "stuck": Check(check_stuck, [STUCK_TEXTS]),
-    "replies": Check(check_replies, [REPLIES_PYTHON]),
+    "stuck": check_stuck,
+    "replies": check_replies,
 }

@@ -1,4 +1,4 @@
-"""Lesson 2's exercises: their checks, and right answers to test them with."""
+"""Lesson 2's exercises: what is wrong with an answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 import learnkit as lk
 from learnkit.course.content import Verdict
-from learnkit.course.content.sources import Check
 
 
 def check_latest(latest: Any) -> Verdict:
@@ -55,25 +54,6 @@ def _values(schema: dict[str, Any]) -> set[Any]:
     return own.union(*map(_values, schema.get("anyOf", [])))
 
 
-LATEST_ENUM = '''
-from enum import Enum
-
-import learnkit as lk
-
-
-class Degrees(str, Enum):
-    CELSIUS = "C"
-    FAHRENHEIT = "F"
-
-
-@lk.tool
-def latest(station: str, unit: Degrees = Degrees.CELSIUS) -> str:
-    """The last reading of a weather station."""
-    celsius = {"beijing": 31.4, "oslo": 16.1}[station]
-    return str(celsius if unit == "C" else celsius * 1.8 + 32)
-'''.strip()
-
-
 def check_policy(policy: Any) -> Verdict:
     """Check that reading and writing tests is allowed, bash denied, and the rest asked about."""
     cases = [
@@ -98,24 +78,7 @@ def check_policy(policy: Any) -> Verdict:
     return None
 
 
-POLICY_NORM = """
-import posixpath
-
-
-def policy(call):
-    path = posixpath.normpath(str(call["input"].get("path", "")))
-    match call["name"]:
-        case "bash":
-            return "deny"
-        case "read_file":
-            return "allow"
-        case "write_file" | "edit_file" if path.startswith("tests/"):
-            return "allow"
-    return "ask"
-""".strip()
-
-
 EXERCISES = {
-    "latest": Check(check_latest, [LATEST_ENUM]),
-    "policy": Check(check_policy, [POLICY_NORM]),
+    "latest": check_latest,
+    "policy": check_policy,
 }

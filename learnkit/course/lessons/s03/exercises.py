@@ -1,4 +1,4 @@
-"""Lesson 3's exercises: their checks, and right answers to test them with."""
+"""Lesson 3's exercises: what is wrong with an answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from learnkit.course.content import Verdict
-from learnkit.course.content.sources import Check
 
 _OPEN = [
     {"id": "1", "text": "read", "status": "completed"},
@@ -37,17 +36,6 @@ def check_finish(finish: Any) -> Verdict:
     if not finish(SimpleNamespace(items=[dict(one) for one in _OPEN], asked=False)):
         return "it remembers a question to another agent: keep `asked` on the agent"
     return None
-
-
-FINISH_LOOP = """
-def finish(agent):
-    names = []
-    for item in agent.items:
-        if item["status"] in ("pending", "in_progress"):
-            names.append(item["text"])
-    first, agent.asked = not agent.asked and names, agent.asked or bool(names)
-    return "Not done yet: " + " and ".join(names) if first else None
-""".strip()
 
 
 def check_patient(patient: Any) -> Verdict:
@@ -81,19 +69,7 @@ def _listed(numbers: list[int]) -> str:
     return f"rounds {', '.join(map(str, numbers))}" if numbers else "no round"
 
 
-PATIENT_SUM = """
-def patient(agent, calls):
-    if "todo" in [call["name"] for call in calls]:
-        agent.wait, agent.rounds = 2, 0
-        return None
-    agent.rounds += 1
-    still_open = sum(item["status"] != "completed" for item in agent.items)
-    if agent.rounds == agent.wait and still_open:
-        agent.wait, agent.rounds = agent.wait + agent.wait, 0
-        return f"{still_open} items are open."
-""".strip()
-
 EXERCISES = {
-    "finish": Check(check_finish, [FINISH_LOOP]),
-    "patient": Check(check_patient, [PATIENT_SUM]),
+    "finish": check_finish,
+    "patient": check_patient,
 }

@@ -1,4 +1,4 @@
-"""Lesson 5's exercises: their checks, and right answers to test them with."""
+"""Lesson 5's exercises: what is wrong with an answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.course.content import Verdict
-from learnkit.course.content.sources import Check
 
 
 def _exchange(name: str, result: str) -> list[dict[str, Any]]:
@@ -42,19 +41,6 @@ def check_loaded(is_loaded: Any) -> Verdict:
         if found != wanted:
             return f"it says {found} although {what}"
     return None
-
-
-LOADED_LOOP = """
-def is_loaded(messages, name):
-    for message in messages:
-        if message["role"] == "assistant" or isinstance(message["content"], str):
-            continue
-        for block in message["content"]:
-            text = str(block.get("content", ""))
-            if text.startswith("<skill ") and f' name="{name}"' in text.split(">")[0]:
-                return True
-    return False
-""".strip()
 
 
 def check_digest(digest: Any) -> Verdict:
@@ -98,16 +84,7 @@ def check_digest(digest: Any) -> Verdict:
     return None
 
 
-DIGEST_TEXT = """
-def digest(folder):
-    found = {}
-    for path in folder.rglob("*"):
-        if path.is_file():
-            found[str(path.relative_to(folder))] = path.read_bytes()
-    return repr(sorted(found.items()))
-""".strip()
-
 EXERCISES = {
-    "is_loaded": Check(check_loaded, [LOADED_LOOP]),
-    "digest": Check(check_digest, [DIGEST_TEXT]),
+    "is_loaded": check_loaded,
+    "digest": check_digest,
 }

@@ -1,11 +1,10 @@
-"""Lesson 6's exercises: their checks, and right answers to test them with."""
+"""Lesson 6's exercises: what is wrong with an answer."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from learnkit.course.content import Verdict
-from learnkit.course.content.sources import Check
 
 
 def check_largest(largest: Any) -> Verdict:
@@ -27,16 +26,6 @@ def check_largest(largest: Any) -> Verdict:
         if ids != wanted:
             return f"to free {tokens:,} of {old}, it cleared {ids}; it should be {wanted}: {why}"
     return None
-
-
-LARGEST_MAX = """
-def largest(old, tokens):
-    left, ids = {**old}, []
-    while tokens > 0 and left:
-        ids.append(max(left, key=left.get))
-        tokens -= left.pop(ids[-1])
-    return ids
-""".strip()
 
 
 def _call(id: str) -> dict[str, Any]:
@@ -71,20 +60,7 @@ def check_orphans(orphans: Any) -> Verdict:
     return None
 
 
-ORPHANS_ZIP = """
-def orphans(messages):
-    def ids(message, key):
-        content = message["content"] if isinstance(message["content"], list) else []
-        return {block[key] for block in content if key in block}
-
-    alone, nobody = set(), {"content": []}
-    for before, after in zip([nobody, *messages], [*messages, nobody]):
-        alone |= ids(before, "id") ^ ids(after, "tool_use_id")
-    return sorted(alone)
-""".strip()
-
-
 EXERCISES = {
-    "largest": Check(check_largest, [LARGEST_MAX]),
-    "orphans": Check(check_orphans, [ORPHANS_ZIP]),
+    "largest": check_largest,
+    "orphans": check_orphans,
 }

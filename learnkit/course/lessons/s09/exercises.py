@@ -1,4 +1,4 @@
-"""Lesson 9's exercises: their checks, and a right answer each to test them with."""
+"""Lesson 9's exercises: what is wrong with an answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.course.content import Verdict
-from learnkit.course.content.sources import Check
 from learnkit.course.lessons.verdicts import short
 
 
@@ -42,20 +41,6 @@ def check_unread(unread: Any) -> Verdict:
             got = dict(sorted(got.items())) if isinstance(got, dict) else got
             return f"for {what}, your function returned {short(got)}; it should return {wanted}"
     return None
-
-
-UNREAD_LOOP = """
-def unread(folder):
-    waiting = {}
-    for file in folder.iterdir():
-        if file.suffix == ".jsonl":
-            name = file.stem[len("inbox-"):]
-            waiting[name] = waiting.get(name, 0) + len(file.read_text().split("\\n")) - 1
-        if file.suffix == ".cursor":
-            name = file.stem[len("inbox-"):]
-            waiting[name] = waiting.get(name, 0) - int(file.read_text())
-    return {name: number for name, number in waiting.items() if number > 0}
-""".strip()
 
 
 def _heard(*lines: str) -> list[dict[str, Any]]:
@@ -98,22 +83,7 @@ def check_unheard(unheard: Any) -> Verdict:
     return None
 
 
-UNHEARD_LOOP = """
-import json
-import re
-
-
-def unheard(lines, messages):
-    seen = set(re.findall(r'{"id": "([0-9a-f]{8})"', str(messages)))
-    new = []
-    for line in lines:
-        if json.loads(line)["id"] not in seen:
-            new.append(line)
-    return new
-""".strip()
-
-
 EXERCISES = {
-    "unread": Check(check_unread, [UNREAD_LOOP]),
-    "unheard": Check(check_unheard, [UNHEARD_LOOP]),
+    "unread": check_unread,
+    "unheard": check_unheard,
 }

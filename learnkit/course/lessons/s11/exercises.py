@@ -1,4 +1,4 @@
-"""Lesson 11's exercises: their checks, and right answers to test them with."""
+"""Lesson 11's exercises: what is wrong with an answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.course.content import Verdict
-from learnkit.course.content.sources import Check
 from learnkit.course.lessons.verdicts import short
 
 _STORM = "Storm tonight."
@@ -38,16 +37,6 @@ def check_warn(warn: Any) -> Verdict:
             if found is not wanted:
                 return f"{said} returned {short(found)}. It should return {wanted}: {why}."
     return None
-
-
-WARN_NAMES = """
-def warn(station, who, outbox):
-    warned = {path.name.rpartition("-by-")[0] for path in outbox.iterdir()}
-    if station not in warned:
-        with open(outbox / f"{station}-by-{who}.txt", "x") as file:
-            file.write("Storm tonight.")
-    return station not in warned
-""".strip()
 
 
 def check_leases(Leases: Any) -> Verdict:
@@ -84,28 +73,7 @@ def check_leases(Leases: Any) -> Verdict:
     return None
 
 
-LEASES_UNTIL = '''
-class Leases:
-    """Claims that expire ``lasts`` seconds after they were made or last renewed."""
-
-    def __init__(self, lasts=60):
-        self.lasts, self.until, self.owner = lasts, {}, {}
-
-    def claim(self, id, who, now):
-        is_free = self.until.get(id, now) <= now
-        if is_free:
-            self.until[id], self.owner[id] = now + self.lasts, who
-        return is_free
-
-    def renew(self, id, who, now):
-        if self.owner.get(id) == who and self.until[id] > now:
-            self.until[id] = now + self.lasts
-            return True
-        return False
-'''.strip()
-
-
 EXERCISES = {
-    "warn": Check(check_warn, [WARN_NAMES]),
-    "Leases": Check(check_leases, [LEASES_UNTIL]),
+    "warn": check_warn,
+    "Leases": check_leases,
 }
