@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
+from learnkit.course.agent_file.process import Terminal
 from learnkit.course.content import Verdict
 from learnkit.events.text import one_line
 
@@ -30,15 +31,17 @@ def first_wrong(
     function: Callable[..., Any],
     cases: Cases,
     shape: Callable[[Any], Any] = lambda found: found,
+    says: str = "your function returned {}. It should return {}",
 ) -> Verdict:
     """Call a function for each case, and say the first result that is wrong.
 
-    ``shape`` makes two results equal that are as good as each other.
+    ``shape`` makes two results equal that are as good as each other; ``says`` takes what was found
+    and what is right.
     """
     for what, given, right in cases:
         found = function(*deepcopy(given))
         if shape(found) != right:
-            return f"for {what}, your function returned {short(found)}. It should return {right!r}"
+            return f"for {what}, {says.format(short(found), repr(right))}"
     return None
 
 
@@ -72,3 +75,18 @@ def asking(agent: Any, script: Any, **own: Any) -> Iterator[Path]:
         in_a_folder(agent, client=client, MODEL=client.model, **own) as folder,
     ):
         yield folder
+
+
+@contextmanager
+def in_processes(
+    agent: Any, answer: Callable[[Any], Any] = lambda _: lk.say("."), needs: str = ""
+) -> Iterator[Terminal]:
+    """Run ``agent.py`` as processes in an empty folder, which is the module's as well.
+
+    ``needs`` names what it must define: if that isn't there, its absence here says so better than
+    a process.
+    """
+    if needs:
+        getattr(agent, needs)
+    with in_a_folder(agent) as folder, Terminal(str(agent.__source__), answer, folder) as terminal:
+        yield terminal
