@@ -17,22 +17,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from learnkit.core.agent import Agent
 from learnkit.course import files as course_files
 from learnkit.course.agent_file import forks
 from learnkit.course.agent_file.cells import left_outside, register
-from learnkit.course.content import Game, Lesson, Remark, load
+from learnkit.course.content import Game, Lesson, load
 from learnkit.course.display.badge import MODES, badge, filled_badge
 from learnkit.course.display.card import Card, inline, show
 from learnkit.course.display.loop import loop_card
 from learnkit.course.display.question_cards import prediction_card, quiz_card, reveal_card
 from learnkit.course.exercise_checks import ExerciseCheck, judge
-from learnkit.course.games.playing import PLAYING
 from learnkit.course.jupyter.edited_cells import RAN
 from learnkit.course.jupyter.errors import explain_errors
 from learnkit.course.progress import Progress, is_copy, working_copy
 from learnkit.course.questions import Questions
-from learnkit.course.scenario import Run, Workspaces, messages_view, workspace_alone
+from learnkit.course.scenario import Run, Workspaces, messages_view
 from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
 from learnkit.runtime.clock import Clock, SystemClock
@@ -246,8 +244,7 @@ class Lab:
     def be_the_model(self, game: Game | str | None = None) -> BeTheModel:
         """Let the learner answer in the model's place; without a widget a script plays.
 
-        It begins when the learner presses Start, and has a workspace of its own, which outlives the
-        lab.
+        It begins when the learner presses Start, in a workspace of its own.
 
         Args:
             game: the task, or only its prompt; by default the lesson's own.
@@ -257,27 +254,7 @@ class Lab:
         """
         from learnkit.course.games.be_the_model.panel import BeTheModel
 
-        chosen, opened = _game(game, self.lesson.game), contextlib.ExitStack()
-        folders: list[Path] = []  # of the games that were started; the last one goes on
-
-        def agent(client: Client, events: EventLog) -> Agent:
-            folders.append(opened.enter_context(workspace_alone()))
-            mechanisms = chosen.mechanisms(folders[-1])
-            return Agent(client, mechanisms, system=chosen.system, events=events)
-
-        def judge(agent: Agent) -> Sequence[Remark]:
-            return chosen.judge(folders[-1], agent.messages) if chosen.judge else ()
-
-        return BeTheModel(
-            agent,
-            chosen.prompt,
-            chosen.script,
-            static=self.static,
-            others=chosen.others,
-            judge=judge,
-            ready=chosen.ready,
-            over=opened.close,
-        )
+        return BeTheModel(_game(game, self.lesson.game), static=self.static)
 
     def night(
         self,
@@ -340,13 +317,12 @@ class Lab:
         return [t.id for t in turns if t.id in self._unused.get(t.scenario, {t.id})]
 
     def reset(self) -> None:
-        """Forget the predictions made so far, end all games, and remove the workspaces."""
+        """Forget the predictions made so far, and remove the workspaces."""
         self._questions.predicted.clear()
-        PLAYING.end_all()
         self._workspaces.clear()
 
     def remove(self) -> None:
-        """Remove the workspaces; a game that the learner has started goes on. Twice is no error."""
+        """Remove the workspaces. Twice is no error."""
         forks.end()
         self._workspaces.remove()
 
@@ -356,8 +332,7 @@ class Lab:
         A cell that is run after that gets a workspace again, which goes with the kernel.
         """
         self.remove()
-        but = ", except those of the game that you are playing" if len(PLAYING) else ""
-        line = f"Closed: no thread, process or workspace is left{but}."
+        line = "Closed: no thread, process or workspace is left."
         if self.mode == "replay" and (unused := self.unused()):
             line += f" Recorded turns never used: {', '.join(unused)}."
         print(line)

@@ -1,15 +1,9 @@
-"""Be the model: a game in real threads, over the real SDK and the offline contract."""
+"""Be the model: a game over the real SDK and the offline contract, run anew for each reply."""
 
 from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
-import textwrap
-import threading
-import time
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -18,40 +12,38 @@ import anthropic
 import pytest
 
 import learnkit as lk
-from learnkit.clients.transport import Client
+from learnkit.course.content import Game, Remark
 from learnkit.course.games.be_the_model import panel
 from learnkit.course.games.be_the_model.panel import BeTheModel
 
-SOON = 20.0
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&\u202e"
 
 
 class Board:
-    """Games with a workspace, and the states that their pages were sent."""
+    """Games with a folder, and the states that their pages were sent."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.games: list[BeTheModel] = []
         self.seen: list[dict[str, Any]] = []
 
-    def agent(self, client: Client, events: lk.EventLog) -> lk.Agent:
-        """An agent with the coding tools."""
-        tools = lk.CodingTools(self.folder)
-        return lk.Agent(client, [tools], system="You look after files.", events=events)
+    def game(self, prompt: str = "How many files are there?", **options: Any) -> Game:
+        """A task for an agent with the coding tools."""
+        given = {"script": [], "system": "You look after files.", **options}
+        tools = given.pop("mechanisms", lambda _: [lk.CodingTools(self.folder)])
+        return Game(prompt, tools, **given)
 
     def open(self, prompt: str = "How many files are there?", **options: Any) -> BeTheModel:
-        """Start a game and wait for its first request."""
-        game = BeTheModel(self.agent, prompt, **options)
-        self.games.append(game)
+        """Start a game."""
+        game = BeTheModel(self.game(prompt, **options))
+        game.tell = self.seen.append
         game.start()
-        assert game.wait(SOON) == "yours"
-        game.watch(self.seen.append)
+        assert game.phase == "yours"
         return game
 
     def reply(self, game: BeTheModel, reply: object, fault: str = "") -> str:
         """Answer as the page does; return the phase that follows."""
         game.act({"ask": game.state()["ask"], "reply": reply, "fault": fault})
-        return game.wait(SOON)
+        return game.phase
 
     @property
     def problem(self) -> dict[str, Any]:
@@ -61,13 +53,8 @@ class Board:
 
 
 @pytest.fixture
-def board(tmp_path: Path) -> Iterator[Board]:
-    before = set(threading.enumerate())
-    made = Board(tmp_path)
-    yield made
-    for game in made.games:
-        game.close()
-    assert set(threading.enumerate()) <= before
+def board(tmp_path: Path, no_thread_is_left: None) -> Board:
+    return Board(tmp_path)
 
 
 def bash(command: str) -> dict[str, Any]:
@@ -138,7 +125,7 @@ def test_every_text_of_a_request_can_be_read_whole(board: Board) -> None:
     write = lk.use("write_file", path="new.txt", content=calls)
     look = lk.use("bash", command="cat long.txt")
     game.send(lk.reply(says, write, look, thinking=thinks))
-    assert game.wait(SOON) == "yours"
+    assert game.phase == "yours"
     shown = [Text.of(html) for key, html in game.state()["frame"] if key.startswith("message")]
     assert asks in shown[0]
     assert all(one in shown[1] for one in (thinks, says))
@@ -167,51 +154,9 @@ def test_the_page_is_told_of_each_step_in_order(board: Board) -> None:
     numbers = [message["seq"] for message in board.seen]
     assert numbers == sorted(numbers)
     heads = [message["state"]["head"] for message in board.seen]
-    assert "bash runs: echo hi" in heads
     assert heads[-1] == "The loop ends after 2 turns: the last reply called no tool."
     phases = list(dict.fromkeys(message["state"]["phase"] for message in board.seen))
     assert phases == ["yours", "works", "ended"]
-
-
-def test_who_waits_for_the_game_goes_on_when_the_page_has_been_told(board: Board) -> None:
-    game = board.open()
-    told: list[str] = []
-
-    def slow(message: dict[str, Any]) -> None:
-        time.sleep(0.05)
-        told.append(message["state"]["phase"])
-
-    game.watch(slow)
-    assert board.reply(game, [bash("true")]) == "yours" == told[-1]
-    assert board.reply(game, [{"text": "done"}]) == "ended" == told[-1]
-
-
-def test_a_page_that_answers_at_once_is_not_taken_for_one_that_waits(board: Board) -> None:
-    game = board.open()
-    answered: list[str] = []
-
-    def eager(message: dict[str, Any]) -> None:
-        if message["state"]["phase"] == "yours" and not answered:
-            answered.append("while it is told")
-            game.send(lk.use("bash", command="sleep 0.2"))
-
-    game.watch(eager)
-    assert board.reply(game, [bash("true")]) == "yours"
-    assert answered == ["while it is told"]
-    assert [block["content"] for block in results(game)] == ["(no output)"]
-    assert game.state()["ask"] == 3
-
-
-def test_a_page_that_breaks_does_not_hold_up_who_waits(board: Board) -> None:
-    game = board.open()
-
-    def broken(message: dict[str, Any]) -> None:
-        raise RuntimeError("the page is gone")
-
-    game.watch(broken)
-    assert board.reply(game, [{"text": "done"}]) == "broken"
-    with pytest.raises(RuntimeError, match="the page is gone"):
-        game.close()
 
 
 def test_a_form_that_is_incomplete_is_not_sent(board: Board) -> None:
@@ -258,7 +203,7 @@ def test_a_harness_that_forgets_the_result_is_refused(board: Board) -> None:
     with pytest.raises(lk.UsageError, match="take the reply back"):
         _ = game.outcome
     game.act({"back": True})
-    assert game.wait(SOON) == "yours", "the fault was for one reply"
+    assert game.phase == "yours", "the fault was for one reply"
     assert game.messages == before
     assert "refusal" not in dict(game.state()["frame"])
     assert board.reply(game, [bash("echo hi")]) == "yours"
@@ -269,16 +214,16 @@ def test_an_empty_reply_ends_the_run_unless_the_harness_stores_it(board: Board) 
     assert board.reply(game, "[]", fault="keep") == "refused"
     assert "non-empty content" in refused(game)
     game.act({"back": True})
-    assert game.wait(SOON) == "yours"
+    assert game.phase == "yours"
     assert board.reply(game, "[]") == "ended"
-    assert game.outcome == lk.Outcome("", "end_turn", 3)
+    assert game.outcome == lk.Outcome("", "end_turn", 1)
     assert str(game).endswith("says nothing.")
 
 
 def test_leaving_in_the_middle(board: Board) -> None:
     game = board.open()
     game.act({"stop": True})
-    assert game.wait(SOON) == "left"
+    assert game.phase == "left"
     with pytest.raises(lk.UsageError, match="left before its end"):
         _ = game.outcome
     assert board.reply(game, [{"text": "too late"}]) == "left"
@@ -297,9 +242,9 @@ def test_an_unfinished_game_says_what_it_waits_for(board: Board) -> None:
 def test_answers_from_code(board: Board) -> None:
     game = board.open()
     game.send("I look.", lk.use("bash", command="echo hi"))
-    assert game.wait(SOON) == "yours"
+    assert game.phase == "yours"
     game.send(lk.say("done"))
-    assert game.wait(SOON) == "ended"
+    assert game.phase == "ended"
     with pytest.raises(lk.UsageError, match="no request waits"):
         game.send("more")
     with pytest.raises(lk.UsageError, match="no reply to take back"):
@@ -311,7 +256,7 @@ def test_an_answer_to_an_earlier_request_is_not_taken_for_a_new_one(board: Board
     board.reply(game, [bash("true")])
     game.act({"ask": 1, "reply": [{"text": "late"}]})
     assert "earlier request" in board.problem["problem"]
-    assert game.wait(SOON) == "yours"
+    assert game.phase == "yours"
 
 
 def test_a_mechanism_that_fails_is_shown_and_raised(board: Board) -> None:
@@ -324,52 +269,48 @@ def test_a_mechanism_that_fails_is_shown_and_raised(board: Board) -> None:
         def close(self, agent: lk.Agent) -> None:
             closed.append(agent)
 
-    def agent(client: Client, events: lk.EventLog) -> lk.Agent:
-        return lk.Agent(client, [lk.CodingTools(board.folder), Faulty()], events=events)
-
-    with BeTheModel(agent, "Go.") as game:
-        assert game.wait(SOON) == "yours"
-        game.send(lk.use("bash", command="true"))
-        assert game.wait(SOON) == "broken"
-        with pytest.raises(lk.UsageError, match="no such luck") as caught:
-            _ = game.outcome
-        assert isinstance(caught.value.__cause__, RuntimeError)
-        assert len(closed) == 1, "its teammates and jobs have ended"
+    game = board.open(mechanisms=lambda _: [lk.CodingTools(board.folder), Faulty()])
+    game.send(lk.use("bash", command="true"))
+    assert game.phase == "broken"
+    with pytest.raises(lk.UsageError, match="no such luck") as caught:
+        _ = game.outcome
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    assert len(closed) == 2, "the teammates and jobs of each run have ended"
 
 
 def test_other_agents_are_answered_by_a_function(board: Board) -> None:
-    def agent(client: Client, events: lk.EventLog) -> lk.Agent:
-        @lk.tool
-        def ask(question: str, agent: lk.Agent) -> str:
-            """Ask somebody else."""
-            return lk.Agent(client, name="other", events=events).run(question).text
+    @lk.tool
+    def ask(question: str, agent: lk.Agent) -> str:
+        """Ask somebody else."""
+        return lk.Agent(agent.client, name="other", events=agent.events).run(question).text
 
-        return lk.Agent(client, [lk.Toolbox(ask)], events=events)
-
-    with BeTheModel(agent, "Go.", others=lambda request: lk.say("42")) as game:
-        assert game.wait(SOON) == "yours"
-        game.send(lk.use("ask", question="What?"))
-        assert game.wait(SOON) == "yours"
-        assert results(game)[0]["content"] == "42"
-        waits = game.state()
-        game.events.append("tool.started", "other", tool="bash", id="toolu_1", input={})
-        assert game.state() == waits, "what others do hides no request"
+    game = board.open(mechanisms=lambda _: [lk.Toolbox(ask)], others=lambda request: lk.say("42"))
+    game.send(lk.use("ask", question="What?"))
+    assert game.phase == "yours"
+    assert results(game)[0]["content"] == "42"
 
 
-@pytest.mark.slow
-def test_a_process_that_ends_in_mid_game_ends(tmp_path: Path) -> None:
-    script = textwrap.dedent("""
-        import learnkit as lk
-        from learnkit.course.games.be_the_model.panel import BeTheModel
+def test_each_run_has_a_workspace_of_its_own_which_goes_with_it(board: Board) -> None:
+    folders: list[Path] = []
 
-        game = BeTheModel(lambda client, events: lk.Agent(client, events=events), "Hello?")
-        game.start()
-        print(game.wait(20))
-    """)
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (done.returncode, done.stdout) == (0, "yours\n"), done.stderr
+    def tools(folder: Path) -> list[lk.Mechanism]:
+        folders.append(folder)
+        return [lk.CodingTools(folder)]
+
+    def judge(folder: Path, messages: object) -> list[Remark]:
+        return [Remark((folder / "a").exists(), "a is there.")]
+
+    game = board.open(mechanisms=tools, judge=judge)
+    game.send(lk.use("bash", command="date > a"))
+    game.send("Done.")
+    assert game.phase == "ended"
+    assert list(map(str, game.remarks)) == ["✓ a is there."]
+    assert len({*folders}) == 3
+    assert not any(folder.exists() for folder in folders)
+    game.act({"start": True})
+    assert (game.phase, game.state()["ask"], len(game.messages)) == ("yours", 3, 1)
+    game.act({"start": True})  # a second click
+    assert game.state()["ask"] == 3
 
 
 class Text(HTMLParser):
@@ -395,20 +336,17 @@ class Text(HTMLParser):
 
 
 def test_hostile_text_is_text(board: Board) -> None:
-    def agent(client: Client, events: lk.EventLog) -> lk.Agent:
-        @lk.tool(description=HOSTILE)
-        def trap(word: str) -> str:
-            return HOSTILE
+    @lk.tool(description=HOSTILE)
+    def trap(word: str) -> str:
+        return HOSTILE
 
-        return lk.Agent(client, [lk.Toolbox(trap)], system=HOSTILE, events=events)
-
-    script = [lk.reply(HOSTILE, lk.use("trap", word=HOSTILE)), lk.use(HOSTILE), HOSTILE]
-    static = BeTheModel(agent, HOSTILE, script, static=True)
-    with BeTheModel(agent, HOSTILE) as game:
-        assert game.wait(SOON) == "yours"
-        game.send(*script[:1])
-        assert game.wait(SOON) == "yours"
-        pages = "".join(html for _, html in game.state()["frame"])
+    script: list[Any] = [lk.reply(HOSTILE, lk.use("trap", word=HOSTILE)), lk.use(HOSTILE), HOSTILE]
+    made = Game(HOSTILE, lambda _: [lk.Toolbox(trap)], script, HOSTILE)
+    static, game = BeTheModel(made, static=True), BeTheModel(made)
+    game.start()
+    game.send(script[0])
+    assert game.phase == "yours"
+    pages = "".join(html for _, html in game.state()["frame"])
     for html in (pages, static._repr_mimebundle_()["text/html"]):
         parser = Text()
         parser.feed(html)
@@ -422,19 +360,16 @@ SCRIPT = [lk.use("bash", command="echo 3"), lk.say("There are 3 files.")]
 
 
 def test_without_a_page_the_script_plays(board: Board) -> None:
-    before = threading.active_count()
-    game = BeTheModel(board.agent, "How many?", SCRIPT, static=True)
-    assert threading.active_count() == before
+    game = BeTheModel(board.game("How many?", script=SCRIPT), static=True)
     assert game.outcome == lk.Outcome("There are 3 files.", "end_turn", 2)
     assert len(game.messages) == 4
     with pytest.raises(lk.UsageError, match="the script has played"):
         game.send("more")
-    game.close()
     assert game.events[-1].time == 2.0, "the virtual clock: a second a reply"
 
 
 def test_the_static_card_is_plain_small_and_the_same_twice(board: Board) -> None:
-    games = [BeTheModel(board.agent, "How many?", SCRIPT, static=True) for _ in range(2)]
+    games = [BeTheModel(board.game("How many?", script=SCRIPT), static=True) for _ in range(2)]
     first, second = (game._repr_mimebundle_() for game in games)
     assert first == second
     assert list(first) == ["text/html", "text/plain"]
@@ -453,15 +388,9 @@ def test_the_static_card_is_plain_small_and_the_same_twice(board: Board) -> None
 
 @pytest.mark.slow
 def test_a_long_scripted_game_still_fits(board: Board) -> None:
-    many = [lk.use("bash", command=f"echo {'x' * 400} {i}") for i in range(60)]
-    options = {"script": [*many, lk.say("done " * 500)], "static": True}
-
-    def agent(client: Client, events: lk.EventLog) -> lk.Agent:
-        made = board.agent(client, events)
-        made.max_turns = 100
-        return made
-
-    html = BeTheModel(agent, "y" * 5000, **options)._repr_mimebundle_()["text/html"]
+    many = [lk.use("bash", command=f"echo {'x' * 400} {i}") for i in range(45)]
+    made = board.game("y" * 5000, script=[*many, lk.say("done " * 500)])
+    html = BeTheModel(made, static=True)._repr_mimebundle_()["text/html"]
     assert len(html.encode()) < 20_000
     assert "left out" in html
 
@@ -469,7 +398,7 @@ def test_a_long_scripted_game_still_fits(board: Board) -> None:
 def test_a_script_that_breaks_something_shows_the_refusal(board: Board) -> None:
     block = {"type": "tool_result", "tool_use_id": "toolu_x", "content": "only the user's"}
     stray = lk.reply(block, call("bash", command="true"))
-    game = BeTheModel(board.agent, "Go.", [stray, lk.say("never")], static=True)
+    game = BeTheModel(board.game("Go.", script=[stray, lk.say("never")]), static=True)
     assert isinstance(game.error, anthropic.BadRequestError)
     assert "400 invalid_request_error" in game._repr_mimebundle_()["text/html"]
     assert "ended in an error" in str(game)
@@ -478,18 +407,15 @@ def test_a_script_that_breaks_something_shows_the_refusal(board: Board) -> None:
 
 
 def test_a_request_for_a_summary_is_announced_as_one(board: Board, tmp_path: Path) -> None:
-    def agent(client: Client, events: lk.EventLog) -> lk.Agent:
+    def tools(_: Path) -> list[lk.Mechanism]:
         compaction = lk.Compaction(threshold=300, keep=1, transcripts=tmp_path / "t")
-        return lk.Agent(client, [lk.CodingTools(board.folder), compaction], events=events)
+        return [lk.CodingTools(board.folder), compaction]
 
     (board.folder / "long.txt").write_text("word " * 800)
-    game = BeTheModel(agent, "Read long.txt.")
-    board.games.append(game)
-    game.start()
-    assert game.wait(SOON) == "yours"
+    game = board.open("Read long.txt.", mechanisms=tools)
     game.send(lk.use("read_file", path="long.txt"))
     for _ in range(3):
-        assert game.wait(SOON) == "yours"
+        assert game.phase == "yours"
         if not game.state()["tools"]:
             break
         game.send(lk.use("bash", command="true"))
@@ -497,6 +423,5 @@ def test_a_request_for_a_summary_is_announced_as_one(board: Board, tmp_path: Pat
     assert "the harness asks for a summary" in head
     assert "There are no tools in it." in head
     game.send(lk.say("It is a long file of words."))
-    assert game.wait(SOON) == "yours"
-    assert "the array begins with your summary now" in game.state()["head"]
+    assert game.phase == "yours"
     assert "It is a long file of words." in str(game.messages[0])

@@ -16,7 +16,6 @@ from learnkit.course.games.be_the_model.panel import BeTheModel
 from learnkit.course.lab import Lab
 from learnkit.course.lessons.s03.game import permission
 
-SOON = 20.0
 LATEST = lk.use("bash", command="python -m heatwatch latest beijing")
 HOT = lk.use("bash", command="python -m heatwatch mail me 'It is hot'")
 BY_HAND = lk.use("bash", command="echo 31 > outbox/1.txt")
@@ -177,28 +176,30 @@ def test_the_card_has_the_remarks_and_so_has_the_page_at_the_end(
     html = lab.be_the_model(own("s01"))._repr_mimebundle_()["text/html"]
     assert "<ul><li>✓ The email is in the outbox, and no guess" in html
     lab.static = False
-    with lab.be_the_model(own("s01")) as game:
-        assert game.wait(SOON) == "yours"
-        assert game.state()["remarks"] == []
-        game.send("Nothing to do.")
-        assert game.wait(SOON) == "ended"
-        good, text = game.state()["remarks"][0]
-        assert (good, text) == (False, str(game.remarks[0])[2:])
+    game = lab.be_the_model(own("s01"))
+    game.start()
+    assert game.phase == "yours"
+    assert game.state()["remarks"] == []
+    game.send("Nothing to do.")
+    assert game.phase == "ended"
+    good, text = game.state()["remarks"][0]
+    assert (good, text) == (False, str(game.remarks[0])[2:])
 
 
 def test_the_list_of_lesson_3_can_be_filled_in_and_then_the_last_one(lab: Lab) -> None:
     lab.static = False
-    with lab.be_the_model(own("s03")) as game:
-        assert game.wait(SOON) == "yours"
-        first = ready(game)
-        assert [one["status"] for one in first] == ["pending"] * 5
-        game.send(lk.use("todo", items=[{**first[0], "status": "completed"}, *first[1:]]))
-        assert game.wait(SOON) == "yours"
-        assert ready(game)[0]["status"] == "completed"
-        assert ready(game)[1:] == first[1:]
-        game.send(lk.use("todo", items=first[:1]))
-        assert game.wait(SOON) == "yours"
-        assert ready(game) == first[:1], "the last one, not the first"
+    game = lab.be_the_model(own("s03"))
+    game.start()
+    assert game.phase == "yours"
+    first = ready(game)
+    assert [one["status"] for one in first] == ["pending"] * 5
+    game.send(lk.use("todo", items=[{**first[0], "status": "completed"}, *first[1:]]))
+    assert game.phase == "yours"
+    assert ready(game)[0]["status"] == "completed"
+    assert ready(game)[1:] == first[1:]
+    game.send(lk.use("todo", items=first[:1]))
+    assert game.phase == "yours"
+    assert ready(game) == first[:1], "the last one, not the first"
 
 
 def ready(game: BeTheModel) -> list[dict[str, str]]:
@@ -210,16 +211,17 @@ def ready(game: BeTheModel) -> list[dict[str, str]]:
 
 def test_calls_and_results_are_marked_when_the_game_is_over_and_not_before(lab: Lab) -> None:
     lab.static = False
-    with lab.be_the_model(own("s01")) as game:
-        assert game.wait(SOON) == "yours"
-        game.send(lk.use("bash", command="python -m heatwatch average"))
-        assert game.wait(SOON) == "yours"
-        frame = dict(game.state()["frame"])
-        assert "[exit code 2]" in frame["message 2"]
-        marks = ("completed", "is_error")  # a model gets neither
-        assert not any(mark in "".join(frame.values()) for mark in marks)
-        game.send("I give up.")
-        assert game.wait(SOON) == "ended"
-        frame = dict(game.state()["frame"])
+    game = lab.be_the_model(own("s01"))
+    game.start()
+    assert game.phase == "yours"
+    game.send(lk.use("bash", command="python -m heatwatch average"))
+    assert game.phase == "yours"
+    frame = dict(game.state()["frame"])
+    assert "[exit code 2]" in frame["message 2"]
+    marks = ("completed", "is_error")  # a model gets neither
+    assert not any(mark in "".join(frame.values()) for mark in marks)
+    game.send("I give up.")
+    assert game.phase == "ended"
+    frame = dict(game.state()["frame"])
     assert "completed" in frame["message 1"], "the command has run"
     assert "reads like a failure, but is_error is not set" in frame["message 2"]

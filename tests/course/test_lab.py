@@ -22,15 +22,15 @@ import learnkit as lk
 from learnkit.clients.recordings.replay import Miss
 from learnkit.core.usage import Meter
 from learnkit.course.agent_file.cells import AgentCells
-from learnkit.course.content import Game, Repair, load
+from learnkit.course.content import Repair, load
 from learnkit.course.display import card as display_card
 from learnkit.course.display.badge import badge
 from learnkit.course.display.card import inline
 from learnkit.course.display.loop import loop_card
 from learnkit.course.files import EXAMPLE
 from learnkit.course.first_edit import offer
-from learnkit.course.first_edit.answers import Given, answering
-from learnkit.course.games.be_the_model import panel
+from learnkit.course.first_edit.answers import answering
+from learnkit.course.games.be_the_model.seat import Given
 from learnkit.course.games.night import panel as night_panel
 from learnkit.course.jupyter.edited_cells import RAN
 from learnkit.course.lab import Lab, recordings
@@ -336,42 +336,6 @@ def test_a_game_of_ones_own_has_the_lessons_tools_or_a_coders(lab: Lab) -> None:
     other = lk.lesson("s04")
     assert {"bash", "edit_file"} <= tools(other.be_the_model("Look."))
     other.close()
-
-
-class Asked:
-    """What a game was made with, in place of the game."""
-
-    def __init__(self, agent: Any, prompt: str, script: Any, **options: Any) -> None:
-        self.agent, self.prompt, self.script, self.options = agent, prompt, script, options
-
-
-def test_a_game_gets_what_the_lesson_says_and_each_run_of_it_a_folder_of_its_own(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(panel, "BeTheModel", Asked)
-    given: dict[str, Any] = {"ready": {"todo": {"items": []}}, "others": lambda request: None}
-    judged = []
-    game = Game(
-        *("Look.", lambda folder: [lk.CodingTools(folder)], ["Done."], "Be brief."),
-        **given,
-        judge=lambda *run: judged.append(run) or [],
-    )
-    asked: Any = lab.be_the_model(game)
-    agents = [asked.agent(lk.scripted([]), lk.EventLog()) for _ in range(2)]
-    folders = [agent.mechanisms[0].workspace.root for agent in agents]
-    assert [agent.system.partition("\n")[0] for agent in agents] == ["Be brief."] * 2
-    assert folders[0] != folders[1]
-    assert all((folder / ".git").is_dir() for folder in folders)
-    judge, over = (asked.options.pop(name) for name in ("judge", "over"))
-    assert judge(agents[1]) == []
-    assert judged == [(folders[1], agents[1].messages)]
-    over()
-    assert not any(folder.exists() for folder in folders)
-    assert (asked.prompt, asked.script) == ("Look.", ["Done."])
-    assert asked.options == {**given, "static": True}
-    unjudged: Any = lab.be_the_model(Game("Look.", lambda folder: [], []))
-    assert unjudged.options["judge"](unjudged.agent(lk.scripted([]), lk.EventLog())) == ()
-    unjudged.options["over"]()
 
 
 @pytest.mark.parametrize(("said", "pace"), [("", PACE), ("0", 0.0), ("0.05", 0.05)])

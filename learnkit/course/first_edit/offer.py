@@ -12,9 +12,9 @@ from learnkit.clients.recordings.replay import Miss
 from learnkit.clients.scripted import Failure, Reply, say
 from learnkit.course import files as course_files
 from learnkit.course.first_edit import script
-from learnkit.course.first_edit.answers import Given, Paused
 from learnkit.course.first_edit.panel import Cell, Panel
 from learnkit.course.first_edit.rerun import ending, rerun
+from learnkit.course.games.be_the_model.seat import Given, Paused
 from learnkit.course.jupyter.edited_cells import RAN
 from learnkit.course.jupyter.errors import code_cells
 from learnkit.errors import UsageError

@@ -16,7 +16,7 @@ from learnkit.clients.recordings.replay import WAYS_ON, Miss
 from learnkit.course.first_edit import desk
 from learnkit.course.first_edit.answers import Rest, Server, server_here
 from learnkit.course.first_edit.rerun import ending, rerun
-from learnkit.course.first_edit.seat import Seat
+from learnkit.course.first_edit.seat import CellSeat
 from learnkit.course.jupyter.edited_cells import Ran
 from learnkit.errors import UsageError
 
@@ -57,7 +57,7 @@ class Panel:
         self._shell = shell
         self.screen: Callable[[Json], object] = lambda message: None
         self.place: Callable[[], AbstractContextManager[Any]] = nullcontext
-        self.seated: Callable[[Seat], object] = lambda seat: None
+        self.seated: Callable[[CellSeat], object] = lambda seat: None
         self.name = desk.opened(self)
         self._phase = self._note = ""
         self._server = server_here()
@@ -108,11 +108,11 @@ class Panel:
         self._note = f"{self._server[1]} answered {count}. {ending(error)}".rstrip()
         self._show("ran")
 
-    def be_the_model(self) -> Seat:
+    def be_the_model(self) -> CellSeat:
         """Run the cell again up to the miss, and let the learner answer there."""
         self._note = ""
         self._show("model")
-        seat = Seat(self._again, self.team)
+        seat = CellSeat(self._again, self.team)
         seat.go()
         self.seated(seat)
         return seat

@@ -19,10 +19,10 @@ from learnkit.clients.recordings.replay import Miss
 from learnkit.clients.scripted import Reply
 from learnkit.course.content import load
 from learnkit.course.first_edit import desk, script, widget
-from learnkit.course.first_edit.answers import Given, Paused
 from learnkit.course.first_edit.offer import answer_with
 from learnkit.course.first_edit.panel import Cell, Panel
 from learnkit.course.first_edit.rerun import ending, rerun
+from learnkit.course.games.be_the_model.seat import Given, Paused
 from learnkit.course.jupyter.edited_cells import Ran
 from learnkit.course.lab import Lab
 from learnkit.course.scenario import Workspaces
@@ -298,8 +298,8 @@ def test_a_teammate_that_waits_for_your_reply_has_not_failed(shell: InteractiveS
     seat.act({"ask": 1, "reply": [{"tool": "spawn_teammate", "values": given}]})
     said = {}
     for ask in (2, 3):  # the lead and alice ask at the same moment
-        said[seat._lane] = str(shell.user_ns["view"])
-        if seat._lane == "alice":
+        said[seat.lane] = str(shell.user_ns["view"])
+        if seat.lane == "alice":
             break
         seat.act({"ask": ask, "reply": [{"text": "I wait for her."}]})
     assert seat.phase == "yours"
