@@ -26,7 +26,6 @@ from learnkit.course.display.card import Card, inline, show
 from learnkit.course.display.loop import loop_card
 from learnkit.course.display.question_cards import prediction_card, quiz_card, reveal_card
 from learnkit.course.exercise_checks import ExerciseCheck, judge
-from learnkit.course.jupyter.edited_cells import RAN
 from learnkit.course.jupyter.errors import explain_errors
 from learnkit.course.progress import Progress, is_copy, working_copy
 from learnkit.course.questions import Questions
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from learnkit.clients.scripted import Script, Source
     from learnkit.clients.transport import Client
     from learnkit.core.mechanism import Mechanism
-    from learnkit.course.first_edit.offer import Replies
     from learnkit.course.games.be_the_model.panel import BeTheModel
     from learnkit.views import Messages
     from learnkit.widget.explore import Explorable
@@ -69,7 +67,6 @@ class Lab:
         self._unused: dict[str, set[str]] = {}
         self._kept: dict[str, Any] = {}
         self._repaired: set[str] = set()
-        self._missed = ""  # the text of the cell that did
 
     # Questions
 
@@ -203,26 +200,6 @@ class Lab:
             stack.enter_context(run.clock)
             with self._stopped(run.client.source):
                 yield run
-
-    def script(self, replies: Replies | Mapping[str, Replies]) -> None:
-        """Run the cell that last stopped at a request without a recorded reply once more.
-
-        It gets the recorded replies up to that request, and then these.
-
-        Args:
-            replies: :func:`learnkit.use`, :func:`learnkit.say` and so on, in order; or such a list
-                for each agent, by its name.
-
-        Raises:
-            UsageError: if no cell has stopped, or something is no reply.
-        """
-        from learnkit.course.first_edit.offer import answer_with
-
-        if not self._missed:
-            raise UsageError("no cell has stopped at a request without a recorded reply")
-        told = answer_with(replies, self._missed)
-        if told:
-            print(told)
 
     def show(self, messages: Sequence[Any], *, first: int = 0) -> Messages:
         """Return the message array view of a plain list of messages.
@@ -384,19 +361,18 @@ class Lab:
             yield
         except Exception:
             if (why := getattr(source, "stopped", None)) is not None:
-                raise self._with_panel(why, source) from None
+                raise self._with_panel(why) from None
             raise
         if (why := getattr(source, "stopped", None)) is not None and not self.static:
-            raise self._with_panel(why, source)
+            raise self._with_panel(why)
 
-    def _with_panel(self, why: Exception, source: Any) -> Exception:
+    def _with_panel(self, why: Exception) -> Exception:
         from learnkit.clients.recordings.replay import Miss
 
         if isinstance(why, Miss) and not self.static:
             from learnkit.course.first_edit.offer import offer
 
-            self._missed = RAN.text
-            why.offer = partial(offer, why, self._recording, source.unused())
+            why.offer = partial(offer, why, self._recording)
         return why
 
     def _note_unused(self, scenario: str, client: Client) -> None:

@@ -27,7 +27,8 @@ def tools(_):
     return [lk.CodingTools(folder)]
 
 def judge(_, messages):
-    return [Remark(False, "There is no email."), Remark(None, f"It took {len(messages) // 2} turns.")]
+    turns = len(messages) // 2
+    return [Remark(False, "There is no email."), Remark(None, f"It took {turns} turns.")]
 
 prompt, ready = "If it is above 30 °C in Beijing, mail me.", {"bash": {"command": "date"}}
 game = BeTheModel(Game(prompt, tools, [], "You watch the weather.", judge, ready))

@@ -59,10 +59,6 @@ class Given:
             self.used[key] += 1
         return replies[place]
 
-    def left(self) -> int:
-        """How many replies nothing has asked for."""
-        return sum(len(replies) - self.used[lane] for lane, replies in self._replies.items())
-
 
 class Seat(ABC):
     """The model's place; ``README.md`` explains the keys of its state.
