@@ -68,7 +68,7 @@ class Edited:
 def edited(course: str, page: Page) -> Edited:
     made = Edited(page, course, "s01_agent_loop.ipynb", HELLO, BYE)
     made.run(made.setup)
-    parts = "class Agent", "subprocess.Popen(", "def run(agent", "append(said)", "import agent"
+    parts = "class Agent", "def bash(", "def run(agent", "append(said)", "import agent"
     for text in parts:
         made.run(page.evaluate(EDIT, [text, text]))
     made.run()
@@ -83,7 +83,7 @@ def test_the_panel_shows_the_difference_and_nothing_in_red(edited: Edited, shots
     )
     expect(panel.locator("del").first).to_have_text("hello")
     expect(panel.locator("ins").first).to_have_text("bye")
-    expect(panel.locator(".ways button")).to_have_count(3)
+    expect(panel.locator(".ways button")).to_have_count(2)
     outputs = edited.cell.locator(".jp-OutputArea-output")
     assert edited.cell.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
     assert "Miss" not in edited.cell.inner_text()
