@@ -12,7 +12,7 @@ import importlib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,6 @@ from learnkit.runtime.virtual_clock import VirtualClock
 if TYPE_CHECKING:
     from learnkit.clients.scripted import Script, Source
     from learnkit.clients.transport import Client
-    from learnkit.core.mechanism import Mechanism
     from learnkit.course.games.be_the_model.panel import BeTheModel
     from learnkit.views import Messages
     from learnkit.widget.explore import Explorable
@@ -233,17 +232,12 @@ class Lab:
 
         return BeTheModel(_game(game, self.lesson.game), static=self.static)
 
-    def night(
-        self,
-        parts: Collection[str] | None = None,
-        own: Mapping[str, Callable[..., Mechanism]] | None = None,
-    ) -> Card:
+    def night(self, parts: Collection[str] | None = None) -> Card:
         """The capstone: choose mechanisms, and play a night of twelve faults with them.
 
         Args:
             parts: play at once with these, such as ``["tools", "todo"]``; by default a widget lets
                 the learner choose.
-            own: part -> a class of the learner's own that takes its place.
 
         Raises:
             UsageError: for a part that there is not, or that needs another one.
@@ -252,9 +246,9 @@ class Lab:
         from learnkit.course.games.night.night import Night, play
 
         if parts is not None:
-            return card.night_card(play(parts, own))
+            return card.night_card(play(parts))
         if self.static:
-            return card.night_card(play(card.EXAMPLE, own), card.EXAMPLE_RULES)
+            return card.night_card(play(card.EXAMPLE), card.EXAMPLE_RULES)
 
         def over(night: Night) -> None:
             self.remember("play", "night", str(night.survived))
@@ -262,7 +256,7 @@ class Lab:
         def widget() -> Any:
             from learnkit.course.games.night.panel import NightPanel
 
-            return NightPanel(own or {}, over)
+            return NightPanel(over)
 
         said = "The night of 14 July. Without a page, play it with lab.night(['tools', 'todo'])."
         return Card("", said).or_widget(widget)

@@ -515,17 +515,15 @@ def test_a_night_in_an_open_notebook_is_played_by_a_panel_and_noted(
     lab: Lab, widgets: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Panel:
-        def __init__(self, *given: Any) -> None:
-            self.own, self.over = given
+        def __init__(self, over: Any) -> None:
+            self.over = over
 
     monkeypatch.setattr(night_panel, "NightPanel", Panel)
     lab.static = False
-    own = {"todo": lk.Todo}
-    for card in (lab.night(own=own), lab.night()):
-        assert "lab.night([" in card.text
-        assert card.live is not None
-        card.live()
-    assert [panel.own for panel in widgets] == [own, {}]
+    card = lab.night()
+    assert "lab.night([" in card.text
+    assert card.live is not None
+    card.live()
     widgets[0].over(SimpleNamespace(survived=7))
     assert Progress().of("s01")["play"] == {"night": "7"}
 
