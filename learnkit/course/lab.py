@@ -209,6 +209,13 @@ class Lab:
         """
         return messages_view(messages, first)
 
+    def own_runs(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the messages of each run that a model made of the lesson's task, in order."""
+        from learnkit.clients.recordings.recording import Recording
+
+        recording = Recording.load(course_files.recordings() / "model" / f"{self.name}.yaml")
+        return {name: recording.messages(name) for name in recording.scenarios}
+
     def explore(self) -> Explorable:
         """Return the lesson's explorable: a picture that answers while you change its cause."""
         module = importlib.import_module(f"learnkit.course.lessons.{self.name}.explorable")
