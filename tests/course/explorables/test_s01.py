@@ -7,46 +7,36 @@ import pytest
 
 import learnkit as lk
 from learnkit.course.lessons.s01.explorable import (
-    MOVE,
-    REMOVE,
     blocks,
-    changed,
     draw,
     request,
     verdict,
+    without,
 )
 from learnkit.views.drawing.display import WIDE
 
 
-@pytest.mark.parametrize("way", [REMOVE, MOVE])
 @pytest.mark.parametrize("place", range(-1, len(blocks())))
-def test_the_verdict_is_the_answer_of_the_client(place: int, way: str) -> None:
+def test_the_verdict_is_the_answer_of_the_client(place: int) -> None:
     client = lk.scripted([lk.say("fine")])
-    refusal = verdict(place, way)
-    answer = draw(WIDE, place, way)
+    refusal = verdict(place)
+    answer = draw(WIDE, place)
     marks = {one.mark for one in answer.canvas.shapes}
     assert answer.canvas["verdict"].mark == ("failed" if refusal else "done")
     assert ("failed" in marks) == (refusal is not None)
     assert ("refuses" in answer.finding) == (refusal is not None)
-    removed = place >= 0 and way == REMOVE
+    removed = place >= 0
     assert bool(answer.because) == (refusal is not None or removed)
     if refusal is None:
-        assert client.messages.create(**request(changed(place, way))).content
+        assert client.messages.create(**request(without(place))).content
         return
     with pytest.raises(anthropic.BadRequestError) as caught:
-        client.messages.create(**request(changed(place, way)))
+        client.messages.create(**request(without(place)))
     assert refusal.message in str(caught.value)
     assert str(caught.value.status_code) in answer.finding
 
 
 def test_three_blocks_can_go() -> None:
     names = ["nothing", *(one.name for one in blocks())]
-    free = [name for n, name in enumerate(names, -1) if verdict(n, REMOVE) is None]
+    free = [name for n, name in enumerate(names, -1) if verdict(n) is None]
     assert free == ["nothing", "the thinking", "the text before the call", "the answer"]
-
-
-def test_a_block_keeps_its_name_and_its_key_when_it_moves() -> None:
-    for place in range(len(blocks())):
-        array = changed(place, MOVE)
-        assert sorted(one.name for one in array) == sorted(one.name for one in blocks())
-        assert array[-1].name == blocks()[place].name
