@@ -345,6 +345,33 @@ class Agent:
                 self._know_calls(message)
             self.emit(MessagesRewritten(messages=tuple(self._messages), why=why))
 
+    def resume(self) -> None:
+        """Take up the conversation that the event log has of this agent.
+
+        For a new process: ``Agent(…, events=EventLog.load(path))``, then this, then :meth:`run`.
+        Calls that were running when the old process ended are answered as cancelled by then. What
+        mechanisms know beside the messages is theirs to bring back.
+
+        Raises:
+            UsageError: if a message of the log says that it belongs after others that are missing.
+        """
+        messages: list[Block] = []
+        for event in self.events:
+            if event.lane == self.name and event.type == "messages.rewritten":
+                messages = list(event.data["messages"])
+            elif event.lane == self.name and event.type == "message.added":
+                at = event.data["index"]
+                if at > len(messages):
+                    raise UsageError(
+                        f"event {event.seq} adds message {at} of {self.name!r}, and the log has "
+                        f"{len(messages)} before it; the conversation cannot be taken up"
+                    )
+                messages[at:] = [event.data["message"]]
+        with uninterrupted():
+            self._messages, self._logged = messages, len(messages)
+            for message in messages:
+                self._know_calls(message)
+
     def emit(self, event: object, /, **data: Any) -> Event:
         """Append an event in this agent's lane, at the clock's time.
 

@@ -21,7 +21,7 @@ from learnkit.errors import LearnkitError
 from learnkit.events.text import clean, count, one_line
 from learnkit.runtime.clock import stopped_by
 from learnkit.terminal.api_error import sentence
-from learnkit.terminal.commands import COMMANDS, answer, parsed
+from learnkit.terminal.commands import COMMANDS, Opened, answer, parsed
 from learnkit.terminal.completion import completions
 from learnkit.terminal.input import Keyboard, Lines, can_draw, history_file
 from learnkit.terminal.output import Output
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from learnkit.core.agent import Agent
     from learnkit.terminal.replay import Playback
+    from learnkit.terminal.saved import Record
 
 Read = Callable[[str], str]
 
@@ -72,16 +73,18 @@ class Chat:
 
     def __init__(
         self,
-        session: AbstractContextManager[Session],
+        sessions: Callable[[Record | None], AbstractContextManager[Session]],
         workspace: str | Path = ".",
         *,
+        record: Record | None = None,
         console: Console | None = None,
         read: Read | None = None,
         ask: bool = True,
         without: Collection[str] = (),
         remote: str = "",
     ) -> None:
-        self._session, self._workspace = session, Path(workspace)
+        self._sessions, self._workspace = sessions, Path(workspace)
+        self._record, self._next = record, True  # what is opened, and whether it still has to be
         self._asks, self._without, self._remote = ask, without, remote
         drawn = read is None and can_draw()
         self.output = Output(console or plain_console(), markdown=drawn, changed=self._changed)
@@ -106,19 +109,33 @@ class Chat:
             over.daemon = True
             stack.callback(over.cancel)
             try:
-                session = stack.enter_context(self._session)
-                if session.limited:
-                    stack.callback(over.start)
-                stack.callback(self._close)  # before what takes time
-                try:
-                    self._open(session, stack)
-                except OSError as error:
-                    raise LearnkitError(clean(str(error))) from None
-                self._talk()
+                while self._next:
+                    self._next = False
+                    self._converse(over)
             except KeyboardInterrupt:
                 if not self._leaving:
                     raise
         return self.code
+
+    def _converse(self, over: threading.Timer) -> None:
+        """Open a session, and talk in it until the user leaves it for another one, or for good."""
+        with contextlib.ExitStack() as stack:
+            session = stack.enter_context(self._sessions(self._record))
+            stack.callback(self._part, over if session.limited else None)
+            try:
+                self._open(session, stack)
+            except OSError as error:
+                raise LearnkitError(clean(str(error))) from None
+            self._talk()
+
+    def _part(self, over: threading.Timer | None) -> None:
+        """The session ends, which may take time."""
+        if self._next:
+            self._ready = False
+            return
+        self._close()
+        if over is not None:
+            over.start()
 
     def _open(self, session: Session, stack: contextlib.ExitStack) -> None:
         from learnkit.backends.connect import SETTING, open_backend
@@ -145,6 +162,9 @@ class Chat:
         self.agent.hear = self._hear
         self.output.api = str(getattr(self.agent.client, "base_url", ""))
         self.agent.events.subscribe(self.output.event)
+        self.output.begin(self.agent.events)
+        if len(session.events):
+            self._resume()
         self._measure()
         self._ready = True
         self.output.say(f"learnkit: {len(self.agent.tools)} tools; /help lists the commands", "dim")
@@ -152,8 +172,26 @@ class Chat:
             self._announce(self._playback)
         self._changed()
 
+    def _resume(self) -> None:
+        """Take up the conversation of a saved session, and show how it ended."""
+        from learnkit.core.transcript import request_of
+        from learnkit.mechanisms.todo import Todo
+
+        self.agent.resume()
+        own = [event for event in self.agent.events if event.lane == self.agent.name]
+        lists = [event.data["items"] for event in own if event.type == "todo.updated"]
+        for todo in self.agent.mechanisms:
+            if isinstance(todo, Todo) and lists:
+                todo.restore(lists[-1])
+        self._echo(request_of(self.agent))
+        ends = [event for event in own if event.type in ("run.started", "run.ended")]
+        if ends and ends[-1].type == "run.ended":
+            self.output.show(self.output.rendered(str(ends[-1].data["text"])))
+        else:
+            self.output.say("(this turn was cut off; say how to go on)", "dim")
+
     def _talk(self) -> None:
-        while not self._leaving:
+        while not (self._leaving or self._next):
             try:
                 line = self._input.next(self._length)
             except KeyboardInterrupt:
@@ -210,6 +248,8 @@ class Chat:
             self._running = False
             self.output.end()
             self.output.status.stop()
+            if self._record is not None and self._record.problem:
+                self.output.say(self._record.problem, "red")
             self._measure()
             self._changed()
 
@@ -306,8 +346,23 @@ class Chat:
         name = (parsed(line) or ("", ""))[0]
         if self._playback is not None and name == "compact":
             self.output.say("A summary is not in the recording, so none is made.", "dim")
+            return
+        match answer(self.agent, line):
+            case Opened(path):
+                self._switch(path)
+            case said:
+                self.output.say(clean(said))
+
+    def _switch(self, path: Path | None) -> None:
+        """Leave this session for another one, or for a new one."""
+        from learnkit.terminal.saved import Record
+
+        if self._record is None:
+            self.output.say("this conversation is not saved, so there is no other one", "dim")
+        elif path == self._record.path:
+            self.output.say("this is that session", "dim")
         else:
-            self.output.say(clean(answer(self.agent, line)))
+            self._record, self._next = Record(self._record.folder, path), True
 
     def _ask(self, question: Question) -> Answer:
         with self.output.status.asking(question.agent.name):

@@ -9,6 +9,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from learnkit.clients.recordings.recording import Recording
+    from learnkit.terminal.saved import Record
+    from learnkit.terminal.session import Session
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -244,7 +247,17 @@ def record(
     typer.echo(f"{path.name}: {len(after.turns)} turns, {'changed' if changed else 'as before'}")
 
 
-@app.command()
+class _MayResume(typer.core.TyperCommand):
+    """A command line in which ``--resume`` may stand alone."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        for place, after in enumerate([*args, ""][1:]):
+            if args[place] == "--resume" and not re.match(r"\d", after):
+                args[place] = "--resume="
+        return super().parse_args(ctx, args)
+
+
+@app.command(cls=_MayResume)
 def chat(
     workspace: Annotated[Path, typer.Argument(help="the folder to work in")] = Path(),
     replay: Annotated[str, typer.Option(help="no key: play a recorded lesson, s12")] = "",
@@ -252,6 +265,12 @@ def chat(
         str, typer.Option(help="a git remote that teammates on other machines share, as origin")
     ] = "",
     yes: Annotated[bool, typer.Option("--yes", help="run every call without asking")] = False,
+    go_on: Annotated[
+        bool, typer.Option("--continue", help="go on with the last conversation here")
+    ] = False,
+    resume: Annotated[
+        str | None, typer.Option(metavar="[ID]", help="go on with another one, or list them")
+    ] = None,
     picture: Annotated[Path | None, typer.Option(help="save what was shown, as an SVG")] = None,
 ) -> None:
     """Talk to an agent with all twelve mechanisms: live with a key, or a recording without.
@@ -261,16 +280,25 @@ def chat(
     from learnkit.terminal.replay import check
     from learnkit.terminal.session import live, recorded
 
+    record = None
     if replay:
         check(replay)
-        session = recorded(replay)
     elif not os.environ.get("ANTHROPIC_API_KEY"):
         raise UsageError("there is no ANTHROPIC_API_KEY; set one, or try: chat --replay s12")
     else:
-        session = live(workspace)
+        from learnkit.terminal.saved import folder_of, listing, record_of
+
+        folder = folder_of(workspace)
+        record = record_of(folder, last=go_on, name=resume or "")
+        if resume == "":
+            typer.echo(listing(folder))
     console = _console(picture)
+
+    def opened(saved: Record | None) -> AbstractContextManager[Session]:
+        return live(workspace, saved) if saved is not None else recorded(replay)
+
     asks = not (yes or replay)
-    code = Chat(session, workspace, console=console, ask=asks, remote=remote).run()
+    code = Chat(opened, workspace, record=record, console=console, ask=asks, remote=remote).run()
     if picture is not None:
         svg = console.export_svg(title="learnkit chat")
         # A browser would fetch the fonts from a server.

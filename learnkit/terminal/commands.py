@@ -1,7 +1,7 @@
 """The slash commands of the terminal: what the user can ask the harness, not the model.
 
-Only ``/compact`` changes anything; it takes effect with the next turn. A command is found in any
-case, and an argument that it cannot use is said.
+A command is found in any case, and an argument that it cannot use is said. What needs the chat
+itself, such as another session, is its answer, and the chat does it.
 """
 
 from __future__ import annotations
@@ -9,10 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from learnkit.errors import LearnkitError, UsageError
 from learnkit.events.text import arguments, clean, count
+from learnkit.runtime import atomic_write
+from learnkit.runtime.workspace import STATE
+from learnkit.terminal.export import as_markdown
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent
@@ -29,18 +33,28 @@ _COMMAND = re.compile(r"/([A-Za-z]*)(?:\s+(.*))?\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
+class Opened:
+    """The answer of a command that leaves the session: for another one, or None for a new one."""
+
+    path: Path | None = None
+
+
+Answer = str | Opened
+
+
+@dataclass(frozen=True, slots=True)
 class Command:
     """One command.
 
     Attributes:
         purpose: what it does, for ``/help``.
-        answer: given the agent and the rest of the line, returns what is shown.
+        answer: given the agent and the rest of the line, returns what is shown or done.
         argument: what may follow it; empty if nothing may.
         at_once: it may be used while the agent works.
     """
 
     purpose: str
-    answer: Callable[[Agent, str], str]
+    answer: Callable[[Agent, str], Answer]
     argument: str = ""
     at_once: bool = True
 
@@ -51,7 +65,7 @@ def parsed(line: str) -> tuple[str, str] | None:
     return (found[1].lower(), (found[2] or "").strip()) if found else None
 
 
-def answer(agent: Agent, line: str) -> str:
+def answer(agent: Agent, line: str) -> Answer:
     """Return the answer to a command."""
     name, rest = parsed(line) or ("", "")
     if name not in COMMANDS:
@@ -199,6 +213,35 @@ def _events(agent: Agent, rest: str) -> str:
     return "\n".join(str(agent.events).splitlines()[-number:])
 
 
+def _clear(agent: Agent, rest: str) -> Opened:
+    return Opened()
+
+
+def _resume(agent: Agent, rest: str) -> Answer:
+    from learnkit.terminal.saved import FOLDER, chosen, listing
+
+    folder = _root(agent) / STATE / FOLDER
+    return Opened(chosen(folder, rest)) if rest else listing(folder)
+
+
+def _export(agent: Agent, rest: str) -> str:
+    path = _root(agent) / Path(rest or "conversation.md").expanduser()
+    if path.exists():
+        raise UsageError(f"{path} is there already; /export takes another name")
+    if path.suffix == ".jsonl":
+        agent.events.save(path)
+        return f"{path} has the event log: lk.EventLog.load reads it"
+    atomic_write.replace(path, as_markdown(agent.messages))
+    return f"{path} has the conversation; a name in .jsonl would get the event log"
+
+
+def _root(agent: Agent) -> Path:
+    from learnkit.mechanisms.coding import CodingTools
+
+    coding = _of(agent, CodingTools)
+    return coding.workspace.root if coding else Path.cwd()
+
+
 #: The last lines of /help.
 KEYS = (
     "Enter sends; Alt+Enter or Ctrl+J begins a new line; Tab completes a command or a path.",
@@ -217,6 +260,9 @@ COMMANDS: dict[str, Command] = {
     "skills": Command("the skills that can be loaded", _skills),
     "compact": Command("summarise the conversation", _compact, "[FOCUS]", at_once=False),
     "cost": Command("turns, tokens and money so far, by agent", _cost),
+    "clear": Command("begin a new conversation; /resume finds this one", _clear, at_once=False),
+    "resume": Command("the saved conversations, or one of them", _resume, "[ID]", at_once=False),
+    "export": Command("write the conversation to a file, .md or .jsonl", _export, "[FILE]"),
     "events": Command(f"the last {EVENTS} events, or as many as you say", _events, "[NUMBER]"),
     "quit": Command("leave", _help),
 }

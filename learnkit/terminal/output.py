@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from learnkit.events.log import Event
+from learnkit.events.log import Event, EventLog
 from learnkit.events.text import arguments, clean, count, one_line
 from learnkit.terminal.api_error import waiting
 
@@ -51,6 +51,11 @@ class Output:
         self.status = Status(name)
         self._numbers: dict[tuple[str, str], int] = {}  # of running calls, by lane and id
         self._calls = 0
+
+    def begin(self, events: EventLog) -> None:
+        """A conversation begins, or goes on: count its calls and turns."""
+        self._calls = sum(event.type == "tool.started" for event in events)
+        self.status.turns = sum(event.type == "model.replied" for event in events)
 
     @property
     def width(self) -> int:

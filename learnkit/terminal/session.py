@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,8 @@ from learnkit.terminal.replay import PLAYED, Playback, check
 if TYPE_CHECKING:
     import anthropic
 
+    from learnkit.terminal.saved import Record
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -24,6 +26,7 @@ class Session:
         client: an ``anthropic.Anthropic`` with a clock, as :func:`learnkit.connect` makes it.
         workspace: the folder that the agent works in.
         events: the log.
+        record: what saves the log; None if nothing does.
         playback: the recorded conversation, if one is played.
         limited: the process may end some seconds after the conversation, whatever still runs.
     """
@@ -31,18 +34,22 @@ class Session:
     client: anthropic.Anthropic
     workspace: Path
     events: EventLog = field(default_factory=EventLog)
+    record: Record | None = None
     playback: Playback | None = None
     limited: bool = False
 
 
 @contextmanager
-def live(workspace: Path) -> Iterator[Session]:
-    """A conversation with the API, whose clock is closed after it."""
+def live(workspace: Path, record: Record | None = None) -> Iterator[Session]:
+    """A conversation with the API, whose clock is closed after it; or one that goes on."""
     from learnkit.clients.connect import connect
+    from learnkit.runtime.clock import SystemClock
 
-    client = connect("live")
-    with client.clock:
-        yield Session(client, workspace, limited=True)
+    with closing(record) if record is not None else nullcontext():
+        client = connect("live", clock=SystemClock(record.time if record else 0.0))
+        events = EventLog() if record is None else record.events
+        with client.clock:
+            yield Session(client, workspace, events, record, limited=True)
 
 
 @contextmanager
@@ -60,6 +67,6 @@ def recorded(lesson: str) -> Iterator[Session]:
         with suppress(Miss), made.scenario(scenario) as run:  # the conversation has told of it
             source: Any = run.client.source
             playback = Playback(Recording.load(path), scenario, source.unused)
-            yield Session(run.client, run.workspace, run.events, playback)
+            yield Session(run.client, run.workspace, run.events, playback=playback)
     finally:
         made.remove()

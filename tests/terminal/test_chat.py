@@ -63,7 +63,7 @@ class Talk:
         client = script if isinstance(script, anthropic.Anthropic) else lk.scripted(script)
         with client.clock:  # type: ignore[union-attr]
             session = contextlib.nullcontext(Session(client, folder, playback=playback))
-            self.chat = Chat(session, folder, read=read, console=console, **options)
+            self.chat = Chat(lambda record: session, folder, read=read, console=console, **options)
             self.code = self.chat.run()
 
     @property
@@ -316,7 +316,10 @@ def live(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         yield server
 
 
-def test_commands_for_what_was_left_out_say_so() -> None:
+def test_commands_for_what_was_left_out_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # /export writes there
     agent = lk.Agent(lk.scripted([lk.say("done")]))
     said = {name: answer(agent, f"/{name}") for name in COMMANDS}
     assert [said[name] for name in ("tasks", "team", "inbox", "todo", "skills", "compact")] == [
