@@ -12,7 +12,7 @@ import math
 import os
 import signal
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +21,7 @@ from learnkit.errors import LearnkitError
 from learnkit.events.text import clean, count, one_line
 from learnkit.runtime.clock import stopped_by
 from learnkit.terminal.api_error import sentence
-from learnkit.terminal.commands import COMMANDS, Opened, answer, parsed
-from learnkit.terminal.completion import completions
+from learnkit.terminal.commands import COMMANDS, Opened, Prompt, answer, parsed
 from learnkit.terminal.input import Keyboard, Lines, can_draw, history_file
 from learnkit.terminal.output import Output
 from learnkit.terminal.permission import Answer, Consent, Question
@@ -30,9 +29,11 @@ from learnkit.terminal.session import Session
 
 if TYPE_CHECKING:
     import anthropic
+    from prompt_toolkit.completion import Completer
     from rich.console import Console
 
     from learnkit.core.agent import Agent
+    from learnkit.core.content import Block
     from learnkit.terminal.replay import Playback
     from learnkit.terminal.saved import Record
 
@@ -41,6 +42,10 @@ Read = Callable[[str], str]
 #: Seconds that a request of a teammate, which nothing can interrupt, may hold up the end. Jobs and
 #: commands have ended long before.
 LAST_REPLY = 5.0
+
+
+#: Lines of the agent's list above the input.
+PANEL = 5
 
 
 class Paused:
@@ -174,7 +179,7 @@ class Chat:
 
     def _resume(self) -> None:
         """Take up the conversation of a saved session, and show how it ended."""
-        from learnkit.core.transcript import request_of
+        from learnkit.core.transcript import texts
         from learnkit.mechanisms.todo import Todo
 
         self.agent.resume()
@@ -183,7 +188,8 @@ class Chat:
         for todo in self.agent.mechanisms:
             if isinstance(todo, Todo) and lists:
                 todo.restore(lists[-1])
-        self._echo(request_of(self.agent))
+        prompts = [one.data["prompt"] for one in own if one.type == "run.started"]
+        self._echo(next(texts(next(filter(None, reversed(prompts)), "")), ""))
         ends = [event for event in own if event.type in ("run.started", "run.ended")]
         if ends and ends[-1].type == "run.ended":
             self.output.show(self.output.rendered(str(ends[-1].data["text"])))
@@ -214,8 +220,13 @@ class Chat:
         """Let the agent work on a prompt; Ctrl-C cancels it."""
         import anthropic
 
+        from learnkit.terminal.attach import attached
+
+        prompt, said = attached(text, self._workspace)
+        for line in said:
+            self.output.say(f"({clean(line)})", "dim")
         try:
-            outcome = self._run_agent(text)
+            outcome = self._run_agent(prompt)
         except KeyboardInterrupt:
             self._running = False
             self._stop_teammates()
@@ -232,14 +243,14 @@ class Chat:
             if outcome.reason not in ("end_turn", "stop_sequence"):
                 self.output.say(f"({outcome.reason.replace('_', ' ')})", "dim")
 
-    def _run_agent(self, text: str) -> Any:
+    def _run_agent(self, prompt: str | list[Block]) -> Any:
         import anthropic
 
         self.output.status.start()
         try:
             self._running = True
             try:
-                return self.agent.run(text)
+                return self.agent.run(prompt)
             except anthropic.BadRequestError as error:
                 if not self._gives_up_cache(error):
                     raise
@@ -350,6 +361,13 @@ class Chat:
         match answer(self.agent, line):
             case Opened(path):
                 self._switch(path)
+            case Prompt(text):
+                self.turn(text)
+            case said if name == "diff":
+                from rich.syntax import Syntax
+
+                theme: Any = {"theme": "ansi_dark", "background_color": "default"}
+                self.output.show(Syntax(clean(said), "diff", word_wrap=True, **theme))
             case said:
                 self.output.say(clean(said))
 
@@ -437,10 +455,12 @@ class Chat:
         if self._running or not self._ready:
             self._interrupt()
 
-    def complete(self, before: str) -> Iterable[tuple[str, int, str]]:
-        """What may follow: commands, and paths in the workspace."""
+    def completer(self) -> Completer:
+        """What knows the commands, and the files of the workspace."""
+        from learnkit.terminal.completion import Known
+
         purposes = {name: one.purpose for name, one in COMMANDS.items()}
-        return completions(before, purposes, self._workspace)
+        return Known(purposes, lambda: self._workspace)
 
     def status(self, width: int) -> str:
         """What goes on; else how long the conversation is."""
@@ -454,7 +474,19 @@ class Chat:
         else:
             keys = "Enter plays on" if playback is not None and playback.next else "/help"
             shown = f"{keys} · {self._length}"
-        return one_line(shown, max(1, width - 1))
+        lines = [*(self._panel() if self._ready else []), shown]
+        return "\n".join(one_line(line, max(1, width - 1)) for line in lines)
+
+    def _panel(self) -> list[str]:
+        """The agent's list as long as something on it is open: what is done, and what comes."""
+        from learnkit.mechanisms.todo import Todo
+
+        todo = next((one for one in self.agent.mechanisms if isinstance(one, Todo)), None)
+        if todo is None or not todo.open:
+            return []
+        lines = [line for line in todo.render().splitlines() if not line.startswith("[x]")]
+        *items, done = lines
+        return [*items[:PANEL], f"{done} /todo has the rest" if items[PANEL:] else done]
 
     def working(self) -> bool:
         """Whether something goes on that takes time."""

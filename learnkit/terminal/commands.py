@@ -39,7 +39,14 @@ class Opened:
     path: Path | None = None
 
 
-Answer = str | Opened
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The answer of a command that stands for something to say to the agent."""
+
+    text: str
+
+
+Answer = str | Opened | Prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,12 +242,48 @@ def _export(agent: Agent, rest: str) -> str:
     return f"{path} has the conversation; a name in .jsonl would get the event log"
 
 
+def _model(agent: Agent, rest: str) -> str:
+    from learnkit.core.catalog import MODELS
+
+    if not rest:
+        known = ", ".join(MODELS)
+        return f"{agent.model}; /model NAME takes another one. With known prices: {known}"
+    agent.model = rest
+    return f"{rest} answers from now on, and works as the teammates that are started from now on"
+
+
+def _diff(agent: Agent, rest: str) -> str:
+    from learnkit.runtime.git import Git
+
+    git, root = Git(_root(agent)), _root(agent)
+    since = ["HEAD"] if git.succeeds("rev-parse", "--verify", "--quiet", "HEAD") else []
+    changed = git.run("diff", *since, "--no-ext-diff", "--no-textconv", "--", rest or ".", cwd=root)
+    new = [line for line in git.changes(root) if line.startswith("??")]
+    return (
+        "\n".join([changed.rstrip(), *new]).strip() or "nothing has changed since the last commit"
+    )
+
+
+def _init(agent: Agent, rest: str) -> Prompt:
+    return Prompt(INIT)
+
+
 def _root(agent: Agent) -> Path:
     from learnkit.mechanisms.coding import CodingTools
 
     coding = _of(agent, CodingTools)
     return coding.workspace.root if coding else Path.cwd()
 
+
+#: What /init says to the agent.
+INIT = (
+    "Write AGENTS.md, which coding agents read before they work here. Look at the repository first "
+    "(the README, the configuration, the folders, the tests). If AGENTS.md is there already, correct "
+    "and complete it. Keep it under 60 lines. Say what the project is in two sentences; give the "
+    "commands to build, test and check it, each of which you have tried or found in a file; say "
+    "where things are; and name the conventions that the code follows and a newcomer would miss. "
+    "Leave out what is true of every project."
+)
 
 #: The last lines of /help.
 KEYS = (
@@ -260,6 +303,9 @@ COMMANDS: dict[str, Command] = {
     "skills": Command("the skills that can be loaded", _skills),
     "compact": Command("summarise the conversation", _compact, "[FOCUS]", at_once=False),
     "cost": Command("turns, tokens and money so far, by agent", _cost),
+    "model": Command("which model answers, or another one", _model, "[NAME]"),
+    "diff": Command("what has changed since the last commit", _diff, "[PATH]"),
+    "init": Command("have the agent write AGENTS.md", _init, at_once=False),
     "clear": Command("begin a new conversation; /resume finds this one", _clear, at_once=False),
     "resume": Command("the saved conversations, or one of them", _resume, "[ID]", at_once=False),
     "export": Command("write the conversation to a file, .md or .jsonl", _export, "[FILE]"),

@@ -12,11 +12,12 @@ import asyncio
 import contextlib
 import os
 import queue
+import re
 import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -25,8 +26,7 @@ from learnkit.terminal.permission import Answer, Question, understood
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
-    from prompt_toolkit.completion import Completion
-    from prompt_toolkit.document import Document
+    from prompt_toolkit.completion import Completer
     from prompt_toolkit.formatted_text import AnyFormattedText
     from prompt_toolkit.history import History
     from prompt_toolkit.key_binding import KeyBindings
@@ -69,8 +69,8 @@ class Listener(Protocol):
     def left(self) -> None:
         """The user has pressed Ctrl-D, or the terminal is gone."""
 
-    def complete(self, before: str) -> Iterable[tuple[str, int, str]]:
-        """What may follow the text that the user has typed."""
+    def completer(self) -> Completer:
+        """What knows what may follow the text that the user has typed."""
 
     def status(self, width: int) -> str:
         """The line above the input: what goes on."""
@@ -121,7 +121,7 @@ class Keyboard:
         self._key_at = 0.0
         self._closed = False
         self._drawn = threading.Event()
-        self._session = _session(self, history)
+        self._session = _session(self, history, listener.completer())
         self._thread = threading.Thread(target=self._run, name="keyboard", daemon=True)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._above = Above(self._session.app)
@@ -338,10 +338,6 @@ class Keyboard:
         kept = "\n".join(lines[-max(1, min(12, size.rows - 8)) :])
         return merge_formatted_text([ANSI(f"{kept}\n\n"), prompt])
 
-    def complete(self, before: str) -> Iterable[tuple[str, int, str]]:
-        """What may follow; nothing while a question is open."""
-        return () if self.asking else self._listener.complete(before)
-
 
 def _ansi(output: Output, text: str, width: int) -> str:
     """A piece of a reply as it will be printed."""
@@ -354,16 +350,18 @@ def _ansi(output: Output, text: str, width: int) -> str:
     return captured.get().rstrip("\n")
 
 
-def _session(keyboard: Keyboard, history: Path) -> PromptSession[str]:
+def _session(keyboard: Keyboard, history: Path, completer: Completer) -> PromptSession[str]:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.application import get_app
+    from prompt_toolkit.completion import ConditionalCompleter
     from prompt_toolkit.filters import Condition
     from prompt_toolkit.output.vt100 import Vt100_Output
     from prompt_toolkit.styles import Style
 
     @Condition
-    def command() -> bool:
-        return get_app().current_buffer.text.startswith("/") and not keyboard.asking
+    def named() -> bool:
+        before = get_app().current_buffer.document.text_before_cursor
+        return bool(re.search(r"^/[A-Za-z]*$|(?<!\S)@\S+$", before))
 
     screen = Vt100_Output.from_pty(sys.stdout)
     # When it does not ask where the cursor is, it draws the lines that it needs, not all below.
@@ -375,8 +373,9 @@ def _session(keyboard: Keyboard, history: Path) -> PromptSession[str]:
         wrap_lines=True,
         erase_when_done=True,
         history=_history(history),
-        completer=_completer(keyboard),
-        complete_while_typing=command,
+        completer=ConditionalCompleter(completer, Condition(lambda: not keyboard.asking)),
+        complete_while_typing=named,
+        complete_in_thread=True,
         reserve_space_for_menu=6,
         key_bindings=_keys(keyboard),
         style=Style.from_dict(
@@ -427,19 +426,6 @@ def _keys(keyboard: Keyboard) -> KeyBindings:
         """A question has no history."""
 
     return keys
-
-
-def _completer(keyboard: Keyboard) -> Any:
-    from prompt_toolkit.completion import CompleteEvent, Completer, Completion
-
-    class Known(Completer):
-        def get_completions(
-            self, document: Document, complete_event: CompleteEvent
-        ) -> Iterable[Completion]:
-            for text, replaced, shown in keyboard.complete(document.text_before_cursor):
-                yield Completion(text, -replaced, display=shown)
-
-    return Known()
 
 
 def _history(path: Path) -> History:

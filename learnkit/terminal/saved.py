@@ -165,7 +165,7 @@ def sessions(folder: Path) -> list[Saved]:
         first = next((one for one in prompts if one), None)
         if first is not None:
             when = datetime.fromtimestamp(changed).astimezone()
-            said = one_line(" ".join(texts(first)), 50)
+            said = one_line(next(texts(first), ""), 50)
             made.append(Saved(path, when, said, Usage.of(events)))
         if len(made) == LISTED:
             break
