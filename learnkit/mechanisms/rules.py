@@ -180,7 +180,7 @@ class Rules:
         """
         if call.name == PLAN_TOOL:
             return ("ask", "the plan would end the plan mode") if self.mode == "plan" else _FREE
-        parts, near = _targets(agent, call)
+        parts, near = targets_of(agent, call)
         if found := _first(self.deny, near):
             return "deny", f"the rule {found} denies it"
         tool = agent.tools.get(call.name)
@@ -217,7 +217,7 @@ class Rules:
         """
         if call.name == PLAN_TOOL:
             return []
-        parts, _ = _targets(agent, call)
+        parts, _ = targets_of(agent, call)
         left = [part for part in parts if not _first(self.allow, [part])]
         made = [_pattern_for(part) for part in left]
         return list(dict.fromkeys(filter(None, made))) if all(made) else []
@@ -248,7 +248,7 @@ def _first(patterns: Iterable[Pattern], targets: Sequence[Target]) -> str:
     return next((p.text for p in patterns for one in targets if p.covers(one)), "")
 
 
-def _targets(agent: AgentLike, call: Call) -> tuple[list[Target], list[Target]]:
+def targets_of(agent: AgentLike, call: Call) -> tuple[list[Target], list[Target]]:
     """What an ``allow`` must cover, each of it; and what is enough to be denied or asked about.
 
     The first is empty where it can't be known.
