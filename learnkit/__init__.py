@@ -41,6 +41,8 @@ _PUBLIC = {
     "mechanisms.compaction.mechanism": "Compaction micro_compact",
     "mechanisms.permission": "Permission",
     "mechanisms.protocols.lead": "Protocols",
+    "mechanisms.rules": "Rules",
+    "mechanisms.settings": "Settings",
     "mechanisms.skills.mechanism": "Skills",
     "mechanisms.skills.skill": "Skill",
     "mechanisms.subagents": "Subagents",
@@ -97,6 +99,8 @@ if TYPE_CHECKING:
     from learnkit.mechanisms.compaction.mechanism import micro_compact as micro_compact
     from learnkit.mechanisms.permission import Permission as Permission
     from learnkit.mechanisms.protocols.lead import Protocols as Protocols
+    from learnkit.mechanisms.rules import Rules as Rules
+    from learnkit.mechanisms.settings import Settings as Settings
     from learnkit.mechanisms.skills.mechanism import Skills as Skills
     from learnkit.mechanisms.skills.skill import Skill as Skill
     from learnkit.mechanisms.subagents import Subagents as Subagents

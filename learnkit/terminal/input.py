@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from learnkit.runtime.user_folders import state_folder
 from learnkit.terminal.above import Above
 from learnkit.terminal.permission import Answer, Question, understood
 
@@ -52,9 +53,7 @@ def can_draw() -> bool:
 
 def history_file() -> Path:
     """Where typed lines are kept: with the user's own state, not in the workspace."""
-    state = os.environ.get("XDG_STATE_HOME", "")
-    folder = Path(state) if Path(state).is_absolute() else Path.home() / ".local" / "state"
-    return folder / "learnkit" / "chat_history"
+    return state_folder() / "chat_history"
 
 
 class Listener(Protocol):

@@ -17,6 +17,8 @@ from learnkit.runtime.shell import Shell
 from learnkit.runtime.workspace import STATE
 
 VERSION = 1
+#: A project's settings are in it as well, and may come with the repository: the user is asked.
+SETTINGS = "settings.toml"
 
 
 def open_state(workspace: str | Path, shell: Shell) -> tuple[Path, Git | None]:
@@ -28,7 +30,7 @@ def open_state(workspace: str | Path, shell: Shell) -> tuple[Path, Git | None]:
     git, tracked, problem = None, False, ""
     try:
         git = Git(workspace, shell)
-        tracked = git.tracked(STATE, workspace)
+        tracked = git.tracked(STATE, workspace, besides=f"{STATE}/{SETTINGS}")
     except (UsageError, GitError) as error:
         if any(os.path.lexists(place / ".git") for place in (workspace, *workspace.parents)):
             problem = str(error)
