@@ -278,7 +278,7 @@ def _root(agent: Agent) -> Path:
 #: What /init says to the agent.
 INIT = (
     "Write AGENTS.md, which coding agents read before they work here. Look at the repository first "
-    "(the README, the configuration, the folders, the tests). If AGENTS.md is there already, correct "
+    "(the README, the configuration, the folders, the tests). If AGENTS.md exists already, correct "
     "and complete it. Keep it under 60 lines. Say what the project is in two sentences; give the "
     "commands to build, test and check it, each of which you have tried or found in a file; say "
     "where things are; and name the conventions that the code follows and a newcomer would miss. "

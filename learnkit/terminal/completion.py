@@ -16,7 +16,7 @@ from prompt_toolkit.document import Document
 from learnkit.runtime.git import preamble
 
 #: How many files are looked at, completions offered; and seconds for which a list of files counts.
-FILES, OFFERED, FRESH = 20_000, 100, 5.0
+FILES, OFFERED, FRESH = 20_000, 100, 10.0
 
 _WORD = r"^[^\s'\"`(@]+"
 _COMMAND = re.compile(r"/[A-Za-z]*")

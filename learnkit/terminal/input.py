@@ -374,7 +374,6 @@ def _session(keyboard: Keyboard, history: Path, completer: Completer) -> PromptS
         history=_history(history),
         completer=ConditionalCompleter(completer, Condition(lambda: not keyboard.asking)),
         complete_while_typing=named,
-        complete_in_thread=True,
         reserve_space_for_menu=6,
         key_bindings=_keys(keyboard),
         style=Style.from_dict(
@@ -409,6 +408,14 @@ def _keys(keyboard: Keyboard) -> KeyBindings:
     @keys.add("c-j", filter=writing & plain)
     def new_line(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
+
+    @keys.add("tab", filter=writing & plain)
+    def complete(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if buffer.complete_state:
+            buffer.complete_next()
+        else:
+            buffer.start_completion(select_first=True)
 
     @keys.add("c-c", filter=plain)
     def interrupt(event: KeyPressEvent) -> None:

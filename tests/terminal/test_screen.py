@@ -134,7 +134,9 @@ def test_commands_and_paths_are_completed(desk: Desk) -> None:
     screen.expect("> read source/parser.py")
     screen.type(" and @srpa")
     screen.expect("source/parser.py", times=2)  # the menu is there without Tab
-    screen.type(f"{TAB}{ENTER}")
+    screen.type(TAB)
+    screen.expect("> read source/parser.py and @source/parser.py")
+    screen.type(ENTER)
     screen.expect("(source/parser.py goes along)")
     screen.expect("Seen.")
     said, file = desk.said()
