@@ -39,6 +39,7 @@ _PUBLIC = {
     "mechanisms.background": "Background",
     "mechanisms.coding": "CodingTools",
     "mechanisms.compaction.mechanism": "Compaction micro_compact",
+    "mechanisms.hooks": "UserHooks",
     "mechanisms.instructions": "Instructions",
     "mechanisms.permission": "Permission",
     "mechanisms.protocols.lead": "Protocols",
@@ -98,6 +99,7 @@ if TYPE_CHECKING:
     from learnkit.mechanisms.coding import CodingTools as CodingTools
     from learnkit.mechanisms.compaction.mechanism import Compaction as Compaction
     from learnkit.mechanisms.compaction.mechanism import micro_compact as micro_compact
+    from learnkit.mechanisms.hooks import UserHooks as UserHooks
     from learnkit.mechanisms.instructions import Instructions as Instructions
     from learnkit.mechanisms.permission import Permission as Permission
     from learnkit.mechanisms.protocols.lead import Protocols as Protocols

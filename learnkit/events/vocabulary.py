@@ -17,6 +17,7 @@ from __future__ import annotations
 from learnkit.events import (
     background,
     compaction,
+    hooks,
     instructions,
     loop,
     mail,
@@ -38,7 +39,7 @@ from learnkit.events.log import Event
 #: The files that declare events, in the order of the lessons.
 SUBJECTS = (
     *(loop, permission, todo, subagents, skills, compaction, tasks, background),
-    *(teams, mail, races, protocols, worktrees, instructions),
+    *(teams, mail, races, protocols, worktrees, instructions, hooks),
 )
 
 
