@@ -37,6 +37,7 @@ _PUBLIC = {
     "harness": "full_agent",
     "mechanisms.autonomy.lead": "Autonomy",
     "mechanisms.background": "Background",
+    "mechanisms.checkpoints": "Checkpoints",
     "mechanisms.coding": "CodingTools",
     "mechanisms.compaction.mechanism": "Compaction micro_compact",
     "mechanisms.hooks": "UserHooks",
@@ -96,6 +97,7 @@ if TYPE_CHECKING:
     from learnkit.harness import full_agent as full_agent
     from learnkit.mechanisms.autonomy.lead import Autonomy as Autonomy
     from learnkit.mechanisms.background import Background as Background
+    from learnkit.mechanisms.checkpoints import Checkpoints as Checkpoints
     from learnkit.mechanisms.coding import CodingTools as CodingTools
     from learnkit.mechanisms.compaction.mechanism import Compaction as Compaction
     from learnkit.mechanisms.compaction.mechanism import micro_compact as micro_compact

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from learnkit.events import (
     background,
+    checkpoints,
     compaction,
     hooks,
     instructions,
@@ -39,7 +40,7 @@ from learnkit.events.log import Event
 #: The files that declare events, in the order of the lessons.
 SUBJECTS = (
     *(loop, permission, todo, subagents, skills, compaction, tasks, background),
-    *(teams, mail, races, protocols, worktrees, instructions, hooks),
+    *(teams, mail, races, protocols, worktrees, instructions, hooks, checkpoints),
 )
 
 
