@@ -46,7 +46,12 @@ def test_files_and_conversation_go_back_to_before_a_prompt(tmp_path: Path) -> No
     (tmp_path / "bin").write_bytes(b"\xff\x00")
     agent, kept = started(
         tmp_path,
-        *(edit("a.txt", "a0", "a1"), write("new/b.txt", "b"), lk.say("one")),
+        *(
+            edit("a.txt", "a0", "a1"),
+            write("new/b.txt", "a"),
+            write("new/b.txt", "b"),
+            lk.say("one"),
+        ),
         *(edit("a.txt", "a1", "a2"), write("bin", "text"), lk.say("two")),
         *(edit("a.txt", "a2", "a3"), lk.say("three")),
     )
@@ -60,7 +65,7 @@ def test_files_and_conversation_go_back_to_before_a_prompt(tmp_path: Path) -> No
     ]
     assert kept.rewind(2) == (["a.txt", "bin"], True)
     assert state(tmp_path) == {"a.txt": b"a1\r\n", "bin": b"\xff\x00", "new/b.txt": b"b"}
-    assert len(agent.messages) == 6
+    assert len(agent.messages) == 8
     assert [c.prompt for c in kept.checkpoints] == ["One.", "(before going back to 2)"]
     assert kept.rewind(4) == (["a.txt", "bin"], False), "a way back is undone as well"
     assert state(tmp_path)["a.txt"] == b"a3\r\n"
