@@ -37,8 +37,11 @@ _PUBLIC = {
     "harness": "full_agent",
     "mechanisms.autonomy.lead": "Autonomy",
     "mechanisms.background": "Background",
+    "mechanisms.checkpoints": "Checkpoints",
     "mechanisms.coding": "CodingTools",
     "mechanisms.compaction.mechanism": "Compaction micro_compact",
+    "mechanisms.hooks": "UserHooks",
+    "mechanisms.instructions": "Instructions",
     "mechanisms.permission": "Permission",
     "mechanisms.protocols.lead": "Protocols",
     "mechanisms.rules": "Rules",
@@ -94,9 +97,12 @@ if TYPE_CHECKING:
     from learnkit.harness import full_agent as full_agent
     from learnkit.mechanisms.autonomy.lead import Autonomy as Autonomy
     from learnkit.mechanisms.background import Background as Background
+    from learnkit.mechanisms.checkpoints import Checkpoints as Checkpoints
     from learnkit.mechanisms.coding import CodingTools as CodingTools
     from learnkit.mechanisms.compaction.mechanism import Compaction as Compaction
     from learnkit.mechanisms.compaction.mechanism import micro_compact as micro_compact
+    from learnkit.mechanisms.hooks import UserHooks as UserHooks
+    from learnkit.mechanisms.instructions import Instructions as Instructions
     from learnkit.mechanisms.permission import Permission as Permission
     from learnkit.mechanisms.protocols.lead import Protocols as Protocols
     from learnkit.mechanisms.rules import Rules as Rules

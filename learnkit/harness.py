@@ -26,6 +26,7 @@ from learnkit.mechanisms.autonomy.lead import Autonomy
 from learnkit.mechanisms.background import Background
 from learnkit.mechanisms.coding import CodingTools
 from learnkit.mechanisms.compaction.mechanism import Compaction
+from learnkit.mechanisms.instructions import Instructions
 from learnkit.mechanisms.permission import Permission
 from learnkit.mechanisms.protocols.lead import Protocols
 from learnkit.mechanisms.skills.mechanism import Skills
@@ -73,6 +74,7 @@ def full_agent(
     skills: str | Path | None = None,
     plan_required: bool | Callable[[str, str], bool] = False,
     compaction: Mapping[str, Any] = MappingProxyType({}),
+    instructions: bool = False,
     backend: Backend | str | None = None,
     team: str = "team",
     remote: str = "",
@@ -103,6 +105,8 @@ def full_agent(
             :class:`learnkit.Protocols`.
         compaction: options as for :class:`learnkit.Compaction`, for this agent and its teammates,
             such as ``{"threshold": 150_000}``.
+        instructions: this agent, its subagents and its teammates get the instructions of the user
+            and the project, as :class:`learnkit.Instructions` reads them.
         backend: where tasks, messages, requests and members are kept: what
             :func:`learnkit.open_backend` returns, or an address as it takes one. By default the
             address in the environment variable ``LEARNKIT_BACKEND``, which simulated time leaves
@@ -118,7 +122,7 @@ def full_agent(
     if client is None:
         client = live_client(options.get("model"))
     chosen = _chosen(parts, without)
-    place = _Place(workspace, chosen, shell, skills, compaction)
+    place = _Place(workspace, chosen, shell, skills, compaction, instructions)
     root, shell, state = place.root, place.shell, place.state
     shared, opened = _backend(backend, options.get("clock") or client)
     board = (shared or FilesBackend(state)).board(team)
@@ -175,6 +179,7 @@ def full_teammate(
     skills: str | Path | None = None,
     plan_required: bool = False,
     compaction: Mapping[str, Any] = MappingProxyType({}),
+    instructions: bool = False,
     remote: str = "",
     **options: Any,
 ) -> JoinedTeam:
@@ -184,7 +189,7 @@ def full_teammate(
     another machine, and need not have started yet.
     """
     chosen = _chosen(PARTS, without)
-    place = _Place(workspace, chosen, shell, skills, compaction)
+    place = _Place(workspace, chosen, shell, skills, compaction, instructions)
     joined = JoinedTeam(
         backend,
         name,
@@ -223,18 +228,21 @@ class _Place:
         shell: Shell | None,
         skills: str | Path | None,
         compaction: Mapping[str, Any],
+        instructions: bool,
     ) -> None:
         self.root = Path(workspace)
         self.root.mkdir(parents=True, exist_ok=True)
         self.shell = LocalShell() if shell is None else shell
         self.state, self.git = open_state(self.root, self.shell)
-        self._chosen, self._compaction = chosen, compaction
+        self._chosen, self._compaction, self._instructions = chosen, compaction, instructions
         self._skills = Path(skills) if skills is not None else self.root / "skills"
         self._with_skills = "skills" in chosen and (skills is not None or self._skills.is_dir())
 
     def alone(self) -> list[Mechanism]:
         """What a subagent gets, and every agent has."""
         made: list[Mechanism] = [CodingTools(self.root, self.shell)]
+        if self._instructions:
+            made.append(Instructions(self.root, self.shell))
         return [*made, Skills(self._skills)] if self._with_skills else made
 
     def member(self, board: BoardBackend) -> list[Mechanism]:

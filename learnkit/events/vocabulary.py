@@ -16,7 +16,10 @@ from __future__ import annotations
 
 from learnkit.events import (
     background,
+    checkpoints,
     compaction,
+    hooks,
+    instructions,
     loop,
     mail,
     permission,
@@ -37,7 +40,7 @@ from learnkit.events.log import Event
 #: The files that declare events, in the order of the lessons.
 SUBJECTS = (
     *(loop, permission, todo, subagents, skills, compaction, tasks, background),
-    *(teams, mail, races, protocols, worktrees),
+    *(teams, mail, races, protocols, worktrees, instructions, hooks, checkpoints),
 )
 
 
