@@ -8,7 +8,6 @@ A cancelled turn keeps the conversation, and its message array stays valid.
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import signal
 import threading
@@ -25,7 +24,7 @@ from learnkit.terminal.commands import COMMANDS, Opened, Prompt, answer, parsed
 from learnkit.terminal.input import Keyboard, Lines, can_draw, history_file
 from learnkit.terminal.output import Output
 from learnkit.terminal.permission import Answer, Consent, Question
-from learnkit.terminal.session import Session
+from learnkit.terminal.session import Session, open_agent
 
 if TYPE_CHECKING:
     import anthropic
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
     from learnkit.core.agent import Agent
     from learnkit.core.content import Block
+    from learnkit.mechanisms.rules import Rules
     from learnkit.terminal.replay import Playback
     from learnkit.terminal.saved import Record
 
@@ -46,24 +46,6 @@ LAST_REPLY = 5.0
 
 #: Lines of the agent's list above the input.
 PANEL = 5
-
-
-class Paused:
-    """A client of a recording that waits while the recording is paused."""
-
-    max_retries = 0
-
-    def __init__(self, client: anthropic.Anthropic, playback: Playback) -> None:
-        self._client, self._playback = client, playback
-        self.messages = self
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._client, name)
-
-    def create(self, **request: Any) -> Any:
-        """Return a reply, or its stream."""
-        self._playback.wait()
-        return self._client.messages.create(**request)
 
 
 class Chat:
@@ -84,13 +66,13 @@ class Chat:
         record: Record | None = None,
         console: Console | None = None,
         read: Read | None = None,
-        ask: bool = True,
+        rules: Rules | None = None,
         without: Collection[str] = (),
         remote: str = "",
     ) -> None:
         self._sessions, self._workspace = sessions, Path(workspace)
         self._record, self._next = record, True  # what is opened, and whether it still has to be
-        self._asks, self._without, self._remote = ask, without, remote
+        self._rules, self._without, self._remote = rules, without, remote
         drawn = read is None and can_draw()
         self.output = Output(console or plain_console(), markdown=drawn, changed=self._changed)
         self._keyboard = Keyboard(self.output, self, history_file()) if drawn else None
@@ -143,33 +125,17 @@ class Chat:
             over.start()
 
     def _open(self, session: Session, stack: contextlib.ExitStack) -> None:
-        from learnkit.backends.connect import SETTING, open_backend
-        from learnkit.harness import full_agent
-        from learnkit.runtime.virtual_clock import VirtualClock
-
         self._playback, self._workspace = session.playback, session.workspace
-        client: Any = session.client
-        if session.playback is not None:
-            client = Paused(client, session.playback)
-        backend, clock = None, client.clock
-        if os.environ.get(SETTING) and not isinstance(clock, VirtualClock):
-            backend = open_backend(clock=clock, patience=math.inf, waiting=self.output.wait)
-            stack.callback(backend.close)
-        self.agent = full_agent(
-            client,
-            session.workspace,
-            backend=backend,
-            permission=Consent(self._ask) if self._asks else None,
-            without=self._without,
-            remote=self._remote,
-            events=session.events,
-        )
+        consent = Consent(self._rules, self._ask) if self._rules is not None else None
+        options: dict[str, Any] = {"permission": consent, "remote": self._remote}
+        options["without"] = self._without
+        self.agent = open_agent(session, stack, self.output.wait, **options)
         self.agent.hear = self._hear
         self.output.api = str(getattr(self.agent.client, "base_url", ""))
         self.agent.events.subscribe(self.output.event)
         self.output.begin(self.agent.events)
         if len(session.events):
-            self._resume()
+            self._show_end()
         self._measure()
         self._ready = True
         self.output.say(f"learnkit: {len(self.agent.tools)} tools; /help lists the commands", "dim")
@@ -177,17 +143,11 @@ class Chat:
             self._announce(self._playback)
         self._changed()
 
-    def _resume(self) -> None:
-        """Take up the conversation of a saved session, and show how it ended."""
+    def _show_end(self) -> None:
+        """Show how a conversation ended that goes on."""
         from learnkit.core.transcript import texts
-        from learnkit.mechanisms.todo import Todo
 
-        self.agent.resume()
         own = [event for event in self.agent.events if event.lane == self.agent.name]
-        lists = [event.data["items"] for event in own if event.type == "todo.updated"]
-        for todo in self.agent.mechanisms:
-            if isinstance(todo, Todo) and lists:
-                todo.restore(lists[-1])
         prompts = [one.data["prompt"] for one in own if one.type == "run.started"]
         self._echo(next(texts(next(filter(None, reversed(prompts)), "")), ""))
         ends = [event for event in own if event.type in ("run.started", "run.ended")]

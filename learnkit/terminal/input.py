@@ -21,9 +21,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from learnkit.errors import UsageError
+from learnkit.events.text import clean
 from learnkit.runtime.user_folders import state_folder
 from learnkit.terminal.above import Above
-from learnkit.terminal.permission import Answer, Question, understood
+from learnkit.terminal.permission import Answer, Question
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -96,13 +98,13 @@ class Lines:
             while True:
                 self._output.asking = True
                 try:
-                    said = understood(self._read(f"  {ASKED}"))
+                    return question.understood(self._read(f"  {ASKED}"))
+                except UsageError as error:
+                    self._output.say(str(error), "dim")
                 except EOFError:
                     return False
                 finally:
                     self._output.asking = False
-                if said is not None:
-                    return said
 
     def close(self) -> None:
         """Nothing is open."""
@@ -239,23 +241,24 @@ class Keyboard:
             self._listener.typed(text)
             return
         buffer.reset()
-        answer = understood(text)
         if text.strip().startswith("/"):
             self._listener.typed(text)
-        elif answer is None:
-            self._output.say("answer with o (once), a (always) or n (no)", "dim")
-        else:
-            self._answer(answer)
+            return
+        try:
+            self._answer(self._asking.understood(text))
+        except UsageError as error:
+            self._output.say(str(error), "dim")
 
     def _answer(self, answer: Answer) -> None:
         asked = self._asking
         assert asked is not None
-        word = "always" if answer == "always" else "once" if answer else "no"
-        self._output.say(f"{ASKED}{word}", "dim")
+        why = f", {clean(answer[1])}" if isinstance(answer, tuple) else ""
+        word = "always" if answer == "always" else "once" if answer is True else "no"
+        self._output.say(f"{ASKED}{word}{why}", "dim")
         asked.reply(answer)
         if answer == "always":  # it answers the same question of other agents, too
             for other in self._questions:
-                if other.call.name == asked.call.name:
+                if other.patterns and set(other.patterns) <= set(asked.patterns):
                     other.reply(True)
         self._next_question()
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ from learnkit.terminal.replay import PLAYED, Playback, check
 if TYPE_CHECKING:
     import anthropic
 
+    from learnkit.core.agent import Agent
     from learnkit.terminal.saved import Record
 
 
@@ -37,6 +40,49 @@ class Session:
     record: Record | None = None
     playback: Playback | None = None
     limited: bool = False
+
+
+class Paused:
+    """A client of a recording that waits while the recording is paused."""
+
+    max_retries = 0
+
+    def __init__(self, client: anthropic.Anthropic, playback: Playback) -> None:
+        self._client, self._playback = client, playback
+        self.messages = self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def create(self, **request: Any) -> Any:
+        """Return a reply, or its stream."""
+        self._playback.wait()
+        return self._client.messages.create(**request)
+
+
+def open_agent(
+    session: Session, stack: ExitStack, wait: Callable[[str, bool], object], **options: Any
+) -> Agent:
+    """Make the agent of a session, which goes on where its log has ended."""
+    from learnkit.backends.connect import SETTING, open_backend
+    from learnkit.harness import full_agent
+    from learnkit.mechanisms.todo import Todo
+    from learnkit.runtime.virtual_clock import VirtualClock
+
+    client: Any = session.client
+    backend = None
+    if os.environ.get(SETTING) and not isinstance(client.clock, VirtualClock):
+        backend = open_backend(clock=client.clock, patience=math.inf, waiting=wait)
+        stack.callback(backend.close)
+    if session.playback is not None:
+        client = Paused(client, session.playback)
+    agent = full_agent(client, session.workspace, backend=backend, events=session.events, **options)
+    agent.resume()
+    lists = [one for one in session.events if one.type == "todo.updated" and one.lane == agent.name]
+    for todo in agent.mechanisms:
+        if isinstance(todo, Todo) and lists:
+            todo.restore(lists[-1].data["items"])
+    return agent
 
 
 @contextmanager
