@@ -67,6 +67,7 @@ def full_agent(
     *,
     parts: Collection[str] = PARTS,
     without: Collection[str] = (),
+    before: Sequence[Mechanism] = (),
     extra: Sequence[Mechanism] = (),
     teammate_extra: Callable[[str, str], Sequence[Mechanism]] = lambda name, role: (),
     permission: Permission | None = None,
@@ -95,6 +96,7 @@ def full_agent(
         parts: the parts that it has; by default all of :data:`PARTS`. Give a list where the
             requests have to stay the same when the harness gets a new part, as for a recording.
         without: those of them to leave out.
+        before: further mechanisms for this agent, before all others.
         extra: further mechanisms for this agent, after its parts.
         teammate_extra: makes further mechanisms for one teammate, given its name and its role; new
             ones for each, since a mechanism serves one agent.
@@ -130,7 +132,7 @@ def full_agent(
     def teammate(name: str, role: str) -> Sequence[Mechanism]:
         return [*place.member(board), *teammate_extra(name, role)]
 
-    made: list[Mechanism] = [permission] if permission is not None else []
+    made: list[Mechanism] = [*before, *([permission] if permission is not None else [])]
     made += place.member(board)
     if "subagents" in chosen:
         made.append(Subagents(place.alone))

@@ -127,9 +127,8 @@ class Chat:
     def _open(self, session: Session, stack: contextlib.ExitStack) -> None:
         self._playback, self._workspace = session.playback, session.workspace
         consent = Consent(self._rules, self._ask) if self._rules is not None else None
-        options: dict[str, Any] = {"permission": consent, "remote": self._remote}
-        options["without"] = self._without
-        self.agent = open_agent(session, stack, self.output.wait, **options)
+        options: Any = {"without": self._without, "remote": self._remote}
+        self.agent = open_agent(session, stack, self.output.wait, consent, **options)
         self.agent.hear = self._hear
         self.output.api = str(getattr(self.agent.client, "base_url", ""))
         self.agent.events.subscribe(self.output.event)

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from learnkit.clients.recordings.recording import Recording
+    from learnkit.terminal.headless import Form
     from learnkit.terminal.saved import Record
     from learnkit.terminal.session import Session
 
@@ -260,51 +261,96 @@ class _MayResume(typer.core.TyperCommand):
 @app.command(cls=_MayResume)
 def chat(
     workspace: Annotated[Path, typer.Argument(help="the folder to work in")] = Path(),
-    replay: Annotated[str, typer.Option(help="no key: play a recorded lesson, s12")] = "",
-    remote: Annotated[
-        str, typer.Option(help="a git remote that teammates on other machines share, as origin")
-    ] = "",
-    yes: Annotated[bool, typer.Option("--yes", help="run every call without asking")] = False,
+    prompt: Annotated[
+        str | None,
+        typer.Option("-p", "--prompt", help="print the answer to this and to standard input"),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="with -p: as one JSON object")] = False,
+    stream_json: Annotated[
+        bool, typer.Option("--stream-json", help="with -p: each event as a line, then the result")
+    ] = False,
+    max_turns: Annotated[int, typer.Option(min=1, help="with -p: requests to the model")] = 50,
+    max_cost: Annotated[
+        float | None, typer.Option(min=0.0, help="with -p: US dollars, as far as prices are known")
+    ] = None,
     go_on: Annotated[
         bool, typer.Option("--continue", help="go on with the last conversation here")
     ] = False,
     resume: Annotated[
         str | None, typer.Option(metavar="[ID]", help="go on with another one, or list them")
     ] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help='run such calls without asking: "bash(pytest:*)"'),
+    ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="change nothing before you have approved a plan")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="run every call without asking")] = False,
+    replay: Annotated[str, typer.Option(help="no key: play a recorded lesson, s12")] = "",
+    remote: Annotated[
+        str, typer.Option(help="a git remote that teammates on other machines share, as origin")
+    ] = "",
     picture: Annotated[Path | None, typer.Option(help="save what was shown, as an SVG")] = None,
 ) -> None:
     """Talk to an agent with all twelve mechanisms: live with a key, or a recording without.
+
+    For scripts: learnkit chat -p "What does this change?" < a.diff
     \f
     """
     from learnkit.terminal.chat import Chat
     from learnkit.terminal.replay import check
     from learnkit.terminal.session import live, recorded
 
-    record = None
+    record = rules = settings = None
+    if replay and prompt is not None:
+        raise UsageError("a recording has no answer to another prompt: leave out -p or --replay")
     if replay:
         check(replay)
     elif not os.environ.get("ANTHROPIC_API_KEY"):
         raise UsageError("there is no ANTHROPIC_API_KEY; set one, or try: chat --replay s12")
     else:
+        from learnkit.mechanisms.settings import Settings
         from learnkit.terminal.saved import folder_of, listing, record_of
 
         folder = folder_of(workspace)
+        asks = prompt is None and sys.stdin.isatty()
+        settings = Settings.load(workspace, _accepts if asks else None)
+        if settings.declined is not None:
+            typer.echo(f"{settings.declined} was not accepted: only what it denies holds", err=True)
+        rules = settings.rules("yes" if yes else "plan" if plan else None)
+        rules.add("allow", *allow or ())
         record = record_of(folder, last=go_on, name=resume or "")
         if resume == "":
             typer.echo(listing(folder))
-    console = _console(picture)
+            if prompt is not None:
+                return
 
     def opened(saved: Record | None) -> AbstractContextManager[Session]:
-        return live(workspace, saved) if saved is not None else recorded(replay)
+        return live(workspace, saved, settings) if saved is not None else recorded(replay)
 
-    asks = not (yes or replay)
-    code = Chat(opened, workspace, record=record, console=console, ask=asks, remote=remote).run()
+    if prompt is not None and rules is not None:
+        from learnkit.terminal.headless import Headless, whole_prompt
+
+        form: Form = "stream-json" if stream_json else "json" if as_json else "text"
+        limits: dict[str, Any] = {"max_turns": max_turns}
+        limits |= {} if max_cost is None else {"max_cost": max_cost}
+        run = Headless(opened(record), rules, form, remote=remote, **limits)
+        raise typer.Exit(run.run(whole_prompt(prompt)))
+    console = _console(picture)
+    code = Chat(opened, workspace, record=record, console=console, rules=rules, remote=remote).run()
     if picture is not None:
         svg = console.export_svg(title="learnkit chat")
         # A browser would fetch the fonts from a server.
         fonts = re.compile(r"@font-face\s*\{.*?\}", re.DOTALL)
         atomic_write.replace(picture, fonts.sub("", svg))
     raise typer.Exit(code)
+
+
+def _accepts(place: Path, text: str) -> bool:
+    """Ask the user whether a project's settings may count."""
+    typer.echo(f"This project has settings of its own, {place}:\n\n{clean(text)}")
+    return typer.confirm("May they allow calls and run commands?")
 
 
 class _WithCommand(typer.core.TyperCommand):
@@ -472,7 +518,7 @@ def main() -> None:
         app()
     except LearnkitError as error:
         typer.echo(f"learnkit: {clean(str(error))}", err=True)
-        sys.exit(2)
+        sys.exit(1 if "-p" in sys.argv or "--prompt" in sys.argv else 2)  # 2 has a meaning there
     except Exception as error:
         # Only a command that runs notebooks has imported this module, and a learner may lack it.
         execute = sys.modules.get("learnkit.course.publish.execute")

@@ -37,24 +37,24 @@ class Record:
 
     Args:
         folder: of the sessions.
-        path: of a session to go on with; None for a new one, whose file is made with its first
-            event.
+        path: of a session to go on with; None for a new one.
 
     Attributes:
         folder: see the argument.
-        path: of the file; None as long as nothing has happened.
+        path: of the file, which is made with the first event.
         events: the log.
         problem: why the last events are not in the file; empty if they are.
     """
 
     def __init__(self, folder: Path, path: Path | None = None) -> None:
-        self.folder, self.path = folder, path
+        name = f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{os.urandom(2).hex()}"
+        self.folder, self.path = folder, path or folder / f"{name}.jsonl"
         self._file = -1
         self._end = self._written = 0  # bytes, and events
         self.events, self.problem = EventLog(), ""
         self._unsubscribe: Callable[[], object] = lambda: None
         if path is not None:
-            self._open(path, os.O_RDWR)
+            self._open(os.O_RDWR)
             try:
                 self._mend()
                 self.events = EventLog.load(path)
@@ -78,14 +78,14 @@ class Record:
             os.close(self._file)
             self._file = -1
 
-    def _open(self, path: Path, flags: int) -> None:
-        file = os.open(path, flags | os.O_NOFOLLOW, 0o600)
+    def _open(self, flags: int) -> None:
+        file = os.open(self.path, flags | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(file)
-            raise UsageError(f"session {path.stem} is open in another chat") from None
-        self.path, self._file = path, file
+            raise UsageError(f"session {self.path.stem} is open in another chat") from None
+        self._file = file
 
     def _mend(self) -> None:
         """Cut off a line that a killed process has not written to its end."""
@@ -98,7 +98,8 @@ class Record:
         """Append the events that are not in the file yet; a full disk ends no conversation."""
         try:
             if self._file < 0:
-                self._create()
+                self.folder.mkdir(mode=0o700, exist_ok=True)
+                self._open(os.O_RDWR | os.O_CREAT | os.O_EXCL)
             lines = [] if self._end else [json.dumps({"version": VERSION})]
             new = self.events[self._written :]
             lines += [json.dumps(one._asdict(), ensure_ascii=False) for one in new]
@@ -110,16 +111,6 @@ class Record:
             self.problem = f"this session is not saved at present: {error.strerror}"
             return
         self._end, self._written, self.problem = self._end + len(data), len(self.events), ""
-
-    def _create(self) -> None:
-        self.folder.mkdir(mode=0o700, exist_ok=True)
-        began, number = datetime.now().astimezone(), 1
-        while True:
-            name = f"{began:%Y%m%d-%H%M%S}" + (f"-{number}" if number > 1 else "")
-            try:
-                return self._open(self.folder / f"{name}.jsonl", os.O_RDWR | os.O_CREAT | os.O_EXCL)
-            except FileExistsError:
-                number += 1
 
 
 def folder_of(workspace: Path) -> Path:

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.course import files as course_files
 from learnkit.events.log import EventLog
+from learnkit.mechanisms.settings import Settings
 from learnkit.terminal.replay import PLAYED, Playback, check
 
 if TYPE_CHECKING:
     import anthropic
 
     from learnkit.core.agent import Agent
+    from learnkit.mechanisms.permission import Permission
     from learnkit.terminal.saved import Record
 
 
@@ -30,6 +32,7 @@ class Session:
         workspace: the folder that the agent works in.
         events: the log.
         record: what saves the log; None if nothing does.
+        settings: the user's and the project's, of which the hooks count here.
         playback: the recorded conversation, if one is played.
         limited: the process may end some seconds after the conversation, whatever still runs.
     """
@@ -38,6 +41,7 @@ class Session:
     workspace: Path
     events: EventLog = field(default_factory=EventLog)
     record: Record | None = None
+    settings: Settings = field(default_factory=Settings)
     playback: Playback | None = None
     limited: bool = False
 
@@ -61,9 +65,16 @@ class Paused:
 
 
 def open_agent(
-    session: Session, stack: ExitStack, wait: Callable[[str, bool], object], **options: Any
+    session: Session,
+    stack: ExitStack,
+    wait: Callable[[str, bool], object],
+    permission: Permission | None,
+    **options: Any,
 ) -> Agent:
-    """Make the agent of a session, which goes on where its log has ended."""
+    """Make the agent of a session, which goes on where its log has ended.
+
+    A recording has the requests of the harness alone, without what is the user's own.
+    """
     from learnkit.backends.connect import SETTING, open_backend
     from learnkit.harness import full_agent
     from learnkit.mechanisms.todo import Todo
@@ -76,7 +87,10 @@ def open_agent(
         stack.callback(backend.close)
     if session.playback is not None:
         client = Paused(client, session.playback)
-    agent = full_agent(client, session.workspace, backend=backend, events=session.events, **options)
+    else:
+        options |= own_parts(session)
+    options |= {"backend": backend, "permission": permission, "events": session.events}
+    agent = full_agent(client, session.workspace, **options)
     agent.resume()
     lists = [one for one in session.events if one.type == "todo.updated" and one.lane == agent.name]
     for todo in agent.mechanisms:
@@ -85,8 +99,25 @@ def open_agent(
     return agent
 
 
+def own_parts(session: Session) -> dict[str, Any]:
+    """What the user and the project have written down, and a way back, as parts of the harness."""
+    from learnkit.mechanisms.checkpoints import Checkpoints
+    from learnkit.mechanisms.hooks import UserHooks
+    from learnkit.mechanisms.instructions import Instructions
+
+    place, record, settings = session.workspace, session.record, session.settings
+    kept = None if record is None else record.folder.parent / "checkpoints" / record.path.stem
+    return {
+        "before": [UserHooks(settings.hooks, place)] if settings.hooks else [],
+        "extra": [Instructions(place), Checkpoints(place, kept)],
+        "teammate_extra": lambda name, role: [Instructions(place)],
+    }
+
+
 @contextmanager
-def live(workspace: Path, record: Record | None = None) -> Iterator[Session]:
+def live(
+    workspace: Path, record: Record | None = None, settings: Settings | None = None
+) -> Iterator[Session]:
     """A conversation with the API, whose clock is closed after it; or one that goes on."""
     from learnkit.clients.connect import connect
     from learnkit.runtime.clock import SystemClock
@@ -95,7 +126,7 @@ def live(workspace: Path, record: Record | None = None) -> Iterator[Session]:
         client = connect("live", clock=SystemClock(record.time if record else 0.0))
         events = EventLog() if record is None else record.events
         with client.clock:
-            yield Session(client, workspace, events, record, limited=True)
+            yield Session(client, workspace, events, record, settings or Settings(), limited=True)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ import learnkit as lk
 from learnkit.clients.recordings.recording import Recording, Turn
 from learnkit.clients.recordings.replay import Miss
 from learnkit.core.catalog import DEFAULT_MODEL, MODELS
+from learnkit.mechanisms.rules import Rules
 from learnkit.terminal.chat import Chat
 from learnkit.terminal.commands import COMMANDS, answer, money
 from learnkit.terminal.replay import Playback
@@ -63,6 +64,7 @@ class Talk:
         client = script if isinstance(script, anthropic.Anthropic) else lk.scripted(script)
         with client.clock:  # type: ignore[union-attr]
             session = contextlib.nullcontext(Session(client, folder, playback=playback))
+            options.setdefault("rules", Rules())
             self.chat = Chat(lambda record: session, folder, read=read, console=console, **options)
             self.code = self.chat.run()
 
@@ -122,7 +124,9 @@ def test_reading_is_not_asked_about_and_with_yes_nothing_is(tmp_path: Path) -> N
     script = [lk.use("read_file", path="a.txt"), lk.use("task_list"), lk.say("done")]
     talk = Talk(tmp_path, script, ["go"])
     assert len(talk.asked) == 2
-    talk = Talk(tmp_path, [lk.use("bash", command="ls"), lk.say("done")], ["go"], ask=False)
+    talk = Talk(
+        tmp_path, [lk.use("bash", command="ls"), lk.say("done")], ["go"], rules=Rules(mode="yes")
+    )
     assert len(talk.asked) == 2
 
 
@@ -172,7 +176,7 @@ def test_every_command_answers(tmp_path: Path) -> None:
         (400, "prompt is too long: 9 tokens", "prompt is too long: 9 tokens; send /compact"),
         (400, "no such field", "the API: 400, no such field\n"),
         (401, "invalid x-api-key", "401, invalid x-api-key; check ANTHROPIC_API_KEY"),
-        (404, "model: gone", "404, model: gone; check ANTHROPIC_BASE_URL, and the name of the"),
+        (404, "model: gone", "404, model: gone; /model takes another model"),
         (429, "slow down", "(the key has used up its rate for now (429, slow down); trying again"),
         (529, "Overloaded", "(the server is overloaded (529, Overloaded); trying again"),
     ],

@@ -164,7 +164,6 @@ def log_of(record: Record, *said: str) -> None:
 def test_a_session_is_open_only_once_and_found_by_a_part_of_its_name(tmp_path: Path) -> None:
     first = Record(tmp_path)
     log_of(first, "hello")
-    assert first.path is not None
     with pytest.raises(UsageError, match=f"session {first.path.stem} is open in another chat"):
         Record(tmp_path, first.path)
     second = Record(tmp_path)  # in the same second, perhaps
@@ -184,7 +183,6 @@ def test_what_a_full_disk_has_kept_out_of_the_file_follows_when_there_is_room(
 ) -> None:
     record = Record(tmp_path)
     log_of(record, "one")
-    assert record.path is not None
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (record.path.stat().st_size + 20, hard))
     try:
