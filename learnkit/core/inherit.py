@@ -23,12 +23,13 @@ def child_of(
     system: str,
     stop: Signal,
     max_turns: int,
+    model: str | None = None,
 ) -> Agent:
     """Make an agent that works for another one."""
     return Agent(
         parent.client,
         [AsTheParent(parent), *mechanisms],
-        model=parent.model,
+        model=model or parent.model,
         system=system,
         name=name,
         events=parent.events,
