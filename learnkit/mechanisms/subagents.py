@@ -50,6 +50,7 @@ _CHILD = (
 _NOTHING_TO_READ = "no tool of the subagents is read-only, so explore has none; use kind general"
 _NOTES = {
     "turn_limit": "stopped at the limit of {turns} turns; the task may be unfinished",
+    "cost_limit": "stopped at the limit of cost; the task may be unfinished",
     "max_tokens": "its last reply was cut off at max_tokens",
     "refusal": "the subagent's model refused to continue",
     "model_context_window_exceeded": "the subagent's context window is full",
