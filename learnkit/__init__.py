@@ -43,6 +43,7 @@ _PUBLIC = {
     "mechanisms.hooks": "UserHooks",
     "mechanisms.instructions": "Instructions",
     "mechanisms.permission": "Permission",
+    "mechanisms.prompt_files": "PromptFiles",
     "mechanisms.protocols.lead": "Protocols",
     "mechanisms.rules": "Rules",
     "mechanisms.settings": "Settings",
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
     from learnkit.mechanisms.hooks import UserHooks as UserHooks
     from learnkit.mechanisms.instructions import Instructions as Instructions
     from learnkit.mechanisms.permission import Permission as Permission
+    from learnkit.mechanisms.prompt_files import PromptFiles as PromptFiles
     from learnkit.mechanisms.protocols.lead import Protocols as Protocols
     from learnkit.mechanisms.rules import Rules as Rules
     from learnkit.mechanisms.settings import Settings as Settings

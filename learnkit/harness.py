@@ -28,6 +28,7 @@ from learnkit.mechanisms.coding import CodingTools
 from learnkit.mechanisms.compaction.mechanism import Compaction
 from learnkit.mechanisms.instructions import Instructions
 from learnkit.mechanisms.permission import Permission
+from learnkit.mechanisms.prompt_files import AgentFile
 from learnkit.mechanisms.protocols.lead import Protocols
 from learnkit.mechanisms.skills.mechanism import Skills
 from learnkit.mechanisms.subagents import Subagents
@@ -76,6 +77,7 @@ def full_agent(
     plan_required: bool | Callable[[str, str], bool] = False,
     compaction: Mapping[str, Any] = MappingProxyType({}),
     instructions: bool = False,
+    agents: Mapping[str, AgentFile] = MappingProxyType({}),
     backend: Backend | str | None = None,
     team: str = "team",
     remote: str = "",
@@ -109,6 +111,7 @@ def full_agent(
             such as ``{"threshold": 150_000}``.
         instructions: this agent, its subagents and its teammates get the instructions of the user
             and the project, as :class:`learnkit.Instructions` reads them.
+        agents: further kinds of subagents, as for :class:`learnkit.Subagents`.
         backend: where tasks, messages, requests and members are kept: what
             :func:`learnkit.open_backend` returns, or an address as it takes one. By default the
             address in the environment variable ``LEARNKIT_BACKEND``, which simulated time leaves
@@ -135,7 +138,7 @@ def full_agent(
     made: list[Mechanism] = [*before, *([permission] if permission is not None else [])]
     made += place.member(board)
     if "subagents" in chosen:
-        made.append(Subagents(place.alone))
+        made.append(Subagents(place.alone, agents=agents))
     if "background" in chosen:
         made.append(Background(shell, workspace=root))
     crew = None

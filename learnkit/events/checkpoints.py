@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 from learnkit.events.declaration import event
-from learnkit.events.text import listed
-
-
-def _restored(back: CheckpointRestored) -> str:
-    what = [*(["the conversation"] if back.conversation else []), *back.files]
-    return f"Back before prompt {back.number}: {listed(what) if what else 'nothing'} restored."
 
 
 @event("checkpoint.made", sentence="Checkpoint {number} is before {prompt:quoted}.")
@@ -19,9 +13,12 @@ class CheckpointMade:
     prompt: str = ""
 
 
-@event("checkpoint.restored", sentence=_restored)
+@event(
+    "checkpoint.restored",
+    sentence="{files:file} of the workspace went back to before prompt {number}.",
+)
 class CheckpointRestored:
-    """The user has gone back to before a prompt; commands are not undone."""
+    """The user has gone back to before a prompt, perhaps in the conversation as well."""
 
     number: int
     files: tuple[str, ...] = ()

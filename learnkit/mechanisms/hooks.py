@@ -28,7 +28,7 @@ from learnkit.runtime.shell import LocalShell, Shell
 #: Characters of a hook's words that go to the model, and how often in a row it may say go on.
 SAID, GO_ON = 4_000, 5
 #: Ends after which a prompt or a call does not go on: a hook may be there to protect something.
-_STOPPING = ("refused", "timed_out")
+_STOPPING = ("refused", "timed out")
 
 
 class PromptRefused(LearnkitError):
@@ -138,10 +138,10 @@ class UserHooks(Mechanism):
         )
         output, _, errors = result.output.partition(mark)
         outcomes: dict[int | None, Outcome] = {0: "passed", 2: "refused"}
-        outcome = "timed_out" if result.timed_out else outcomes.get(result.code, "failed")
+        outcome = "timed out" if result.timed_out else outcomes.get(result.code, "failed")
         said = {
             "passed": output.strip(),
-            "timed_out": f"{hook.command} took more than {hook.timeout:g} s",
+            "timed out": f"{hook.command} took more than {hook.timeout:g} s",
         }.get(outcome, errors.strip() or f"{hook.command} gave no reason")
         said = excerpt(said, SAID)
         agent.emit(

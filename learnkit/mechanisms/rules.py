@@ -14,6 +14,7 @@ import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -44,20 +45,7 @@ _TWO_WORDS = (
     *("cargo", "go", "docker", "kubectl"),
 )
 _ANYTHING = (
-    *(
-        "sh",
-        "bash",
-        "zsh",
-        "dash",
-        "fish",
-        "eval",
-        "source",
-        ".",
-        "xargs",
-        "find",
-        "ssh",
-        "timeout",
-    ),
+    *("sh", "bash", "zsh", "fish", "eval", "source", ".", "xargs", "find", "ssh", "timeout"),
     *("perl", "ruby", "node", "awk", "sed", "make", "npx", "uvx", "watch", "nice", "parallel"),
     *_WRAPPERS,
 )
@@ -84,7 +72,8 @@ class Pattern:
         kind = tool.lower()
         self._names: Sequence[str] = _KINDS.get(kind, (tool,))
         self._words: tuple[Word, ...] = ()
-        self._whole, self._path, self._about = False, list[str](), about is not None
+        self._path: tuple[str, ...] = ()
+        self._whole, self._about = False, about is not None
         if kind == "mcp":
             server, _, name = (about or "*").partition(":")
             self._names, self._about = (f"mcp__{server}__{name or '*'}",), False
@@ -98,7 +87,8 @@ class Pattern:
                 raise UsageError(f"{text!r}: give the words of one command, without signs of bash")
             self._words = words
         elif about is not None:
-            self._path = about.removeprefix(f"{NAME}/").removeprefix("./").split("/")
+            path = about.removeprefix(f"{NAME}/").removeprefix("./")
+            self._path = tuple(_folded(path).split("/"))
 
     def named(self, tool: str) -> bool:
         """Whether it is about a tool of this name, and perhaps about some of its calls only."""
@@ -114,9 +104,7 @@ class Pattern:
             words = target.words
             length = max(len(self._words), len(words) if self._whole else 0)
             return words[:length] == self._words
-        if target.near and _leads(list(map(_folded, self._path)), list(map(_folded, target.path))):
-            return True
-        return bool(target.path) and _leads(self._path, target.path)
+        return bool(target.path) and _leads(self._path, tuple(map(_folded, target.path)))
 
 
 class Target(NamedTuple):
@@ -125,7 +113,6 @@ class Target(NamedTuple):
     tool: str
     words: tuple[Word, ...] = ()
     path: tuple[str, ...] = ()
-    near: bool = False  # a name that differs in case only may be the same file
 
 
 class Rules:
@@ -179,7 +166,7 @@ class Rules:
             call: what it wants to run.
         """
         if call.name == PLAN_TOOL:
-            return ("ask", "the plan would end the plan mode") if self.mode == "plan" else _FREE
+            return "ask" if self.mode == "plan" else "allow", "a plan ends the plan mode"
         parts, near = targets_of(agent, call)
         if found := _first(self.deny, near):
             return "deny", f"the rule {found} denies it"
@@ -218,8 +205,7 @@ class Rules:
         if call.name == PLAN_TOOL:
             return []
         parts, _ = targets_of(agent, call)
-        left = [part for part in parts if not _first(self.allow, [part])]
-        made = [_pattern_for(part) for part in left]
+        made = [_pattern_for(part) for part in parts if not _first(self.allow, [part])]
         return list(dict.fromkeys(filter(None, made))) if all(made) else []
 
     def always(self, agent: AgentLike, call: Call) -> list[str]:
@@ -232,9 +218,6 @@ class Rules:
         patterns = self.suggested(agent, call)
         self.add("allow", *patterns)
         return patterns
-
-
-_FREE: tuple[Kind, str] = ("allow", "no plan has to be approved")
 
 
 def _listed(given: Any) -> list[str]:
@@ -262,7 +245,7 @@ def targets_of(agent: AgentLike, call: Call) -> tuple[list[Target], list[Target]
     if call.name in ("read_file", *_WRITES):
         names = _names(agent, call.input.get("path"))
         parts = [Target(call.name, path=names[0])] if names else []
-        return parts, [*(Target(call.name, path=one, near=True) for one in names), bare]
+        return parts, [*(Target(call.name, path=one) for one in names), bare]
     return [bare], [bare]
 
 
@@ -290,30 +273,18 @@ def _names(agent: AgentLike, path: object) -> list[tuple[str, ...]]:
 
 
 def _folded(name: str) -> str:
+    """A path as file systems compare it that fold names: otherwise two names are one file."""
     return unicodedata.normalize("NFC", name).casefold()
 
 
-def _leads(pattern: Sequence[str], path: Sequence[str]) -> bool:
+@lru_cache(maxsize=4096)  # so that patterns with many ** take no longer than others
+def _leads(pattern: tuple[str, ...], path: tuple[str, ...]) -> bool:
     """Whether a path is as a pattern says; ``**`` is any number of folders."""
-
-    def here(states: set[int]) -> set[int]:
-        found = set(states)
-        for state in sorted(states):
-            while state < len(pattern) and pattern[state] == "**":
-                state += 1
-                found.add(state)
-        return found
-
-    states = here({0})
-    for name in path:
-        after = set()
-        for state in states:
-            if state < len(pattern) and pattern[state] == "**":
-                after.add(state)
-            elif state < len(pattern) and fnmatchcase(name, pattern[state]):
-                after.add(state + 1)
-        states = here(after)
-    return len(pattern) in states
+    if not pattern or not path:
+        return pattern in ((), ("**",)) and not path
+    if pattern[0] == "**":
+        return _leads(pattern[1:], path) or _leads(pattern, path[1:])
+    return fnmatchcase(path[0], pattern[0]) and _leads(pattern[1:], path[1:])
 
 
 def _pattern_for(part: Target) -> str:

@@ -249,6 +249,11 @@ def test_the_turn_limit_ends_with_every_call_answered() -> None:
         lk.Agent(async_client)
     with pytest.raises(UsageError, match="max_turns is 0; a run needs at least one turn"):
         agent_of([], max_turns=0)
+    for dollars in (0, -1, float("nan")):
+        with pytest.raises(UsageError, match="give US dollars"):
+            agent_of([], max_cost=dollars)
+    with pytest.raises(UsageError, match="max_cost needs the price of"):
+        agent_of([], max_cost=1, prices={})
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,7 @@ FILES = Rules(
         ("read_file", ".env", "deny"),
         ("read_file", "a/b/.ENV", "deny"),  # one file, where the file system folds case
         ("read_file", ".env.example", "allow"),
+        ("read_file", "/".join("a" * 60) + "/.env", "deny"),
     ],
 )
 def test_a_file_is_where_its_links_lead(agent: Agent, tool: str, path: str, decision: str) -> None:
@@ -100,6 +101,12 @@ def test_a_link_in_an_allowed_folder_does_not_widen_it(agent: Agent) -> None:
     assert rules.decide(agent, file("write_file", "docs/out/a.py"))[0] == "ask"
     denied = Rules(mode="yes", deny=["write(src/**)"])
     assert denied.decide(agent, file("write_file", "docs/out/a.py"))[0] == "deny"
+
+
+def test_no_pattern_takes_for_ever(agent: Agent) -> None:
+    rules = Rules(deny=[f"write({'**/a/' * 40}b)", f"write({'*a' * 40}b)"], mode="yes")
+    for path in ("/".join("a" * 80), "a" * 200):
+        assert rules.decide(agent, file("write_file", path))[0] == "allow"
 
 
 def test_modes(agent: Agent) -> None:
