@@ -20,7 +20,7 @@ from learnkit.errors import LearnkitError
 from learnkit.events.text import clean, count, one_line
 from learnkit.runtime.clock import stopped_by
 from learnkit.terminal.api_error import sentence
-from learnkit.terminal.commands import COMMANDS, Opened, Prompt, answer, parsed
+from learnkit.terminal.commands import COMMANDS, Opened, Prompt, answer, in_files, parsed
 from learnkit.terminal.input import Keyboard, Lines, can_draw, history_file
 from learnkit.terminal.output import Output
 from learnkit.terminal.permission import Answer, Consent, Question
@@ -299,6 +299,7 @@ class Chat:
                 self._answer(line)
             finally:
                 self._running = False
+                self._measure()
         except KeyboardInterrupt:
             self.output.say("(cancelled)", "dim")
 
@@ -378,7 +379,7 @@ class Chat:
                 self._send(line)
         elif command is not None:
             known = COMMANDS.get(command[0])
-            if known is None or known.at_once or playback is not None:
+            if playback is not None or (known is not None and known.at_once):
                 self._command_meanwhile(text)
             else:
                 self._later(line)
@@ -418,7 +419,9 @@ class Chat:
         """What knows the commands, and the files of the workspace."""
         from learnkit.terminal.completion import Known
 
-        purposes = {name: one.purpose for name, one in COMMANDS.items()}
+        own = in_files(self._workspace) if self._record is not None else {}
+        purposes = {name: one.description for name, one in own.items()}
+        purposes |= {name: one.purpose for name, one in COMMANDS.items()}
         return Known(purposes, lambda: self._workspace)
 
     def status(self, width: int) -> str:

@@ -333,8 +333,7 @@ def chat(
         from learnkit.terminal.headless import Headless, whole_prompt
 
         form: Form = "stream-json" if stream_json else "json" if as_json else "text"
-        limits: dict[str, Any] = {"max_turns": max_turns}
-        limits |= {} if max_cost is None else {"max_cost": max_cost}
+        limits: Any = {"max_turns": max_turns, "max_cost": max_cost}
         run = Headless(opened(record), rules, form, remote=remote, **limits)
         raise typer.Exit(run.run(whole_prompt(prompt)))
     console = _console(picture)

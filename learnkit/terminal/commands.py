@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from learnkit.errors import LearnkitError, UsageError
 from learnkit.events.text import arguments, clean, count
@@ -22,14 +22,17 @@ if TYPE_CHECKING:
     from learnkit.core.agent import Agent
     from learnkit.core.mechanism import Mechanism
     from learnkit.events.log import Event
+    from learnkit.mechanisms.prompt_files import CommandFile
 
+#: Kinds of rules.
+KINDS: tuple[Literal["allow", "ask", "deny"], ...] = ("allow", "ask", "deny")
 M = TypeVar("M", bound="Mechanism")
 
 #: How many events /events shows by default.
 EVENTS = 15
 
 #: A line that is a command: what begins with a path, such as /etc/hosts, is none.
-_COMMAND = re.compile(r"/([A-Za-z]*)(?:\s+(.*))?\s*", re.DOTALL)
+_COMMAND = re.compile(r"/([\w-]*)(?:\s+(.*))?\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,11 @@ def answer(agent: Agent, line: str) -> Answer:
     """Return the answer to a command."""
     name, rest = parsed(line) or ("", "")
     if name not in COMMANDS:
-        return f"there is no /{name}; there are: {', '.join(f'/{one}' for one in COMMANDS)}"
+        own = in_files(_root(agent))
+        if name in own:
+            return Prompt(own[name].prompt(rest))
+        known = ", ".join(f"/{one}" for one in (*COMMANDS, *own))
+        return f"there is no /{name}; there are: {known}"
     command = COMMANDS[name]
     if rest and not command.argument:
         return f"/{name} takes no argument, so {rest!r} means nothing to it"
@@ -84,6 +91,13 @@ def answer(agent: Agent, line: str) -> Answer:
         return command.answer(agent, rest) or "(nothing)"
     except (LearnkitError, OSError) as error:
         return str(error)
+
+
+def in_files(workspace: Path) -> dict[str, CommandFile]:
+    """The commands that the user and the project have in files, by name in lower case."""
+    from learnkit.mechanisms.prompt_files import PromptFiles
+
+    return {name.lower(): one for name, one in PromptFiles(workspace).commands.items()}
 
 
 def _of(agent: Agent, kind: type[M]) -> M | None:
@@ -98,7 +112,9 @@ def _number(name: str, rest: str, what: str) -> int:
 
 def _help(agent: Agent, rest: str) -> str:
     named = {f"/{name} {one.argument}".strip(): one.purpose for name, one in COMMANDS.items()}
-    width = max(map(len, named)) + 2
+    own = in_files(_root(agent)).items()
+    named |= {f"/{name} {one.arguments}".strip(): one.description for name, one in own}
+    width = min(24, max(map(len, named))) + 2
     lines = [f"{name:{width}}{purpose}" for name, purpose in named.items()]
     return "\n".join([*lines, "", *KEYS])
 
@@ -268,6 +284,49 @@ def _init(agent: Agent, rest: str) -> Prompt:
     return Prompt(INIT)
 
 
+def _rewind(agent: Agent, rest: str) -> str:
+    from learnkit.mechanisms.checkpoints import Checkpoints
+
+    kept = _of(agent, Checkpoints)
+    if kept is None or not kept.checkpoints:
+        return "there is nothing to go back to"
+    if not rest:
+        lines = [f"{o.number:3}  {o.prompt}  {', '.join(o.files)}" for o in kept.checkpoints]
+        how = "/rewind NUMBER goes back to before it; add files or conversation for one of them"
+        return "\n".join([*map(str.rstrip, lines), how])
+    number, _, what = rest.partition(" ")
+    if what.strip() not in ("", "files", "conversation"):
+        raise UsageError(f"/rewind takes files or conversation after the number, not {what!r}")
+    only = what.strip()
+    files, conversation = only != "conversation", only != "files"
+    at = _number("rewind", number, "the number of a prompt")
+    restored, whole = kept.rewind(at, files=files, conversation=conversation)
+    said = f"put back: {', '.join(restored) or 'no file'}; commands are not undone" if files else ""
+    stays = "the conversation stays, since it was summarised after that prompt"
+    told = ("the conversation is as it was before" if whole else stays) if conversation else ""
+    return "\n".join(filter(None, (said, told)))
+
+
+def _permissions(agent: Agent, rest: str) -> str:
+    from learnkit.mechanisms.permission import Permission
+    from learnkit.mechanisms.rules import MODES
+
+    permission = _of(agent, Permission)
+    rules = permission.rules if permission else None
+    if rules is None:
+        return "nothing is asked about here"
+    kind, _, pattern = rest.partition(" ")
+    if (mode := next((one for one in MODES if one == rest), None)) is not None:
+        rules.mode = mode
+    elif pattern.strip() and (known := next((one for one in KINDS if one == kind), None)):
+        rules.add(known, pattern.strip())
+    elif rest:
+        raise UsageError(f"/permissions takes a mode ({', '.join(MODES)}) or allow bash(pytest:*)")
+    told = [(kind, [one.text for one in getattr(rules, kind)]) for kind in KINDS]
+    lines = [f"{kind}: {', '.join(patterns)}" for kind, patterns in told if patterns]
+    return "\n".join([f"mode: {rules.mode}", *lines])
+
+
 def _root(agent: Agent) -> Path:
     from learnkit.mechanisms.coding import CodingTools
 
@@ -306,6 +365,12 @@ COMMANDS: dict[str, Command] = {
     "model": Command("which model answers, or another one", _model, "[NAME]"),
     "diff": Command("what has changed since the last commit", _diff, "[PATH]"),
     "init": Command("have the agent write AGENTS.md", _init, at_once=False),
+    "rewind": Command(
+        "go back to before a prompt", _rewind, "[NUMBER [files|conversation]]", at_once=False
+    ),
+    "permissions": Command(
+        "what runs without asking; a mode, or a rule more", _permissions, "[MODE | KIND PATTERN]"
+    ),
     "clear": Command("begin a new conversation; /resume finds this one", _clear, at_once=False),
     "resume": Command("the saved conversations, or one of them", _resume, "[ID]", at_once=False),
     "export": Command("write the conversation to a file, .md or .jsonl", _export, "[FILE]"),

@@ -19,7 +19,7 @@ from learnkit.runtime.git import preamble
 FILES, OFFERED, FRESH = 20_000, 100, 10.0
 
 _WORD = r"^[^\s'\"`(@]+"
-_COMMAND = re.compile(r"/[A-Za-z]*")
+_COMMAND = re.compile(r"/[\w-]*")
 
 
 class Known(Completer):

@@ -363,7 +363,7 @@ def _session(keyboard: Keyboard, history: Path, completer: Completer) -> PromptS
     @Condition
     def named() -> bool:
         before = get_app().current_buffer.document.text_before_cursor
-        return bool(re.search(r"^/[A-Za-z]*$|(?<!\S)@\S+$", before))
+        return bool(re.search(r"^/[\w-]*$|(?<!\S)@\S+$", before))
 
     screen = Vt100_Output.from_pty(sys.stdout)
     # When it does not ask where the cursor is, it draws the lines that it needs, not all below.

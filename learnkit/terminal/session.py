@@ -103,14 +103,15 @@ def own_parts(session: Session) -> dict[str, Any]:
     """What the user and the project have written down, and a way back, as parts of the harness."""
     from learnkit.mechanisms.checkpoints import Checkpoints
     from learnkit.mechanisms.hooks import UserHooks
-    from learnkit.mechanisms.instructions import Instructions
+    from learnkit.mechanisms.prompt_files import PromptFiles
 
-    place, record, settings = session.workspace, session.record, session.settings
+    place, record, hooks = session.workspace, session.record, session.settings.hooks
     kept = None if record is None else record.folder.parent / "checkpoints" / record.path.stem
     return {
-        "before": [UserHooks(settings.hooks, place)] if settings.hooks else [],
-        "extra": [Instructions(place), Checkpoints(place, kept)],
-        "teammate_extra": lambda name, role: [Instructions(place)],
+        "instructions": True,
+        "agents": PromptFiles(place).agents,
+        "before": [UserHooks(hooks, place)] if hooks else [],
+        "extra": [Checkpoints(place, kept)],
     }
 
 
