@@ -30,11 +30,13 @@ def attached(prompt: str, folder: Path) -> tuple[str | list[Block], list[str]]:
     names = [quoted or word for quoted, word in _NAMED.findall(prompt)]
     names += [name for _, name in _DROPPED.findall(prompt)]
     blocks: list[Block] = []
-    said = []
-    for name in dict.fromkeys(names):
+    said: list[str] = []
+    seen: set[Path | None] = {None}  # an address or a decorator is no file
+    for name in names:
         try:
-            if (path := _found(name, folder)) is None:
-                continue  # an address, a decorator: not every @ is a file
+            if (path := _found(name, folder)) in seen or path is None:
+                continue
+            seen.add(path)
             block, about = _block(path, name)
         except (OSError, ValueError) as error:
             said.append(f"{name} does not go along: {error}")
@@ -49,7 +51,7 @@ def _found(name: str, folder: Path) -> Path | None:
     for one in (name, name.rstrip(".,;:!?)")):
         with suppress(OSError, RuntimeError):  # no name that a file can have, or no such user
             if (path := folder / Path(one).expanduser()).is_file():
-                return path
+                return path.resolve()
     return None
 
 

@@ -448,7 +448,7 @@ class Chat:
             return []
         lines = [line for line in todo.render().splitlines() if not line.startswith("[x]")]
         *items, done = lines
-        return [*items[:PANEL], f"{done} /todo has the rest" if items[PANEL:] else done]
+        return [*items[:PANEL], f"{done} · /todo shows all" if items[PANEL:] else done]
 
     def working(self) -> bool:
         """Whether something goes on that takes time."""

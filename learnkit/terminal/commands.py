@@ -114,7 +114,7 @@ def _help(agent: Agent, rest: str) -> str:
     named = {f"/{name} {one.argument}".strip(): one.purpose for name, one in COMMANDS.items()}
     own = in_files(_root(agent)).items()
     named |= {f"/{name} {one.arguments}".strip(): one.description for name, one in own}
-    width = min(24, max(map(len, named))) + 2
+    width = max(map(len, named)) + 2
     lines = [f"{name:{width}}{purpose}" for name, purpose in named.items()]
     return "\n".join([*lines, "", *KEYS])
 
@@ -324,7 +324,8 @@ def _permissions(agent: Agent, rest: str) -> str:
         raise UsageError(f"/permissions takes a mode ({', '.join(MODES)}) or allow bash(pytest:*)")
     told = [(kind, [one.text for one in getattr(rules, kind)]) for kind in KINDS]
     lines = [f"{kind}: {', '.join(patterns)}" for kind, patterns in told if patterns]
-    return "\n".join([f"mode: {rules.mode}", *lines])
+    how = "/permissions plan takes another mode; /permissions allow bash(pytest:*) adds a rule"
+    return "\n".join([f"mode: {rules.mode}", *lines, *([] if rest else [how])])
 
 
 def _root(agent: Agent) -> Path:
@@ -365,12 +366,8 @@ COMMANDS: dict[str, Command] = {
     "model": Command("which model answers, or another one", _model, "[NAME]"),
     "diff": Command("what has changed since the last commit", _diff, "[PATH]"),
     "init": Command("have the agent write AGENTS.md", _init, at_once=False),
-    "rewind": Command(
-        "go back to before a prompt", _rewind, "[NUMBER [files|conversation]]", at_once=False
-    ),
-    "permissions": Command(
-        "what runs without asking; a mode, or a rule more", _permissions, "[MODE | KIND PATTERN]"
-    ),
+    "rewind": Command("the prompts, or back to before one", _rewind, "[NUMBER]", at_once=False),
+    "permissions": Command("the rules; another mode, or a rule more", _permissions, "[RULE]"),
     "clear": Command("begin a new conversation; /resume finds this one", _clear, at_once=False),
     "resume": Command("the saved conversations, or one of them", _resume, "[ID]", at_once=False),
     "export": Command("write the conversation to a file, .md or .jsonl", _export, "[FILE]"),

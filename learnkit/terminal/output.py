@@ -54,7 +54,10 @@ class Output:
 
     def begin(self, events: EventLog) -> None:
         """A conversation begins, or goes on: count its calls and turns."""
-        self._calls = sum(event.type == "tool.started" for event in events)
+        started = [event for event in events if event.type == "tool.started"]
+        self._calls = len(started)
+        calls = ((event.lane, str(event.data.get("id"))) for event in started)
+        self._numbers = {call: number for number, call in enumerate(calls, 1)}
         self.status.turns = sum(event.type == "model.replied" for event in events)
 
     @property

@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -69,9 +70,16 @@ class Record:
         """Seconds at which the log goes on."""
         return self.events[-1].time if len(self.events) else 0.0
 
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of what :class:`learnkit.Checkpoints` keeps of the session."""
+        return self.folder.parent / "checkpoints" / self.path.stem
+
     def close(self) -> None:
         """Write what is missing, and let others have the session."""
         self._unsubscribe()
+        if self._file < 0:  # nothing was said in it
+            shutil.rmtree(self.checkpoints, ignore_errors=True)
         if self._file >= 0:
             if self._written < len(self.events):
                 self._write()

@@ -106,7 +106,7 @@ def own_parts(session: Session) -> dict[str, Any]:
     from learnkit.mechanisms.prompt_files import PromptFiles
 
     place, record, hooks = session.workspace, session.record, session.settings.hooks
-    kept = None if record is None else record.folder.parent / "checkpoints" / record.path.stem
+    kept = None if record is None else record.checkpoints
     return {
         "instructions": True,
         "agents": PromptFiles(place).agents,
