@@ -340,7 +340,10 @@ class Chat:
         elif path == self._record.path:
             self.output.say("this is that session", "dim")
         else:
-            self._record, self._next = Record(self._record.folder, path), True
+            try:
+                self._record, self._next = Record(self._record.folder, path), True
+            except (LearnkitError, OSError) as error:  # it is open elsewhere, or damaged
+                self.output.say(clean(str(error)), "red")
 
     def _ask(self, question: Question) -> Answer:
         with self.output.status.asking(question.agent.name):

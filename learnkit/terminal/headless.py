@@ -21,6 +21,7 @@ from learnkit.events.log import Event
 from learnkit.events.text import arguments, clean, one_line
 from learnkit.terminal.api_error import sentence
 from learnkit.terminal.chat import LAST_REPLY, be_silent
+from learnkit.terminal.output import Output
 from learnkit.terminal.session import Session, open_agent
 
 if TYPE_CHECKING:
@@ -89,11 +90,13 @@ class Headless:
         return code
 
     def _work(self, session: Session, stack: ExitStack, prompt: str) -> int:
+        from rich.console import Console
+
         from learnkit.mechanisms.permission import Permission
         from learnkit.terminal.attach import attached
 
-        permission = Permission(self._rules)
-        agent = open_agent(session, stack, _waits, permission, **self._options)
+        permission, errors = Permission(self._rules), Output(Console(stderr=True, highlight=False))
+        agent = open_agent(session, stack, errors.wait, permission, **self._options)
         if self._form == "stream-json":
             agent.events.subscribe(lambda event: _print(event._asdict()))
         agent.events.subscribe(self._event)
@@ -137,10 +140,6 @@ def _print(said: dict[str, Any]) -> None:
 
 def _tell(text: str) -> None:
     print(f"learnkit: {clean(text)}", file=sys.stderr)
-
-
-def _waits(text: str, over: bool) -> None:
-    """For a database that is away: what it waits for is nothing that a script reads."""
 
 
 def _interrupted(number: int, frame: object) -> None:

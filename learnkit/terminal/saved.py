@@ -100,7 +100,8 @@ class Record:
         with open(self._file, "rb", closefd=False) as file:
             content = file.read()
         self._end = content.rfind(b"\n") + 1
-        os.ftruncate(self._file, self._end)
+        if self._end < len(content):
+            os.ftruncate(self._file, self._end)
 
     def _write(self) -> None:
         """Append the events that are not in the file yet; a full disk ends no conversation."""

@@ -141,6 +141,12 @@ def test_clear_begins_a_new_session_and_resume_lists_the_others_and_goes_back(
         chat.until("there is no session '7' here")
         chat.say("/resume 1")
         chat.until("this is that session")
+        with Pipe(tmp_path, [], "--resume", "2") as other:
+            other.until("> the first one")
+            chat.say("/resume 2")
+            chat.until("is open in another chat")
+            other.rest()
+            other.process.wait()
         chat.say("/resume 2")
         chat.until("> the first one")
         chat.say("and now?")
