@@ -129,7 +129,7 @@ def test_a_hook_cannot_keep_the_model_going_for_ever(tmp_path: Path) -> None:
 def test_its_words_are_bounded_and_it_has_no_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-not-a-key")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-key-but-a-test")
     flood = (
         "echo \"key:$ANTHROPIC_API_KEY.\" >&2; head -c 200000 /dev/zero | tr '\\0' x >&2; exit 2"
     )
