@@ -47,6 +47,7 @@ SUMMARY, SUMMARY_SO_FAR = frame("summary"), frame("summary-so-far")
 REQUEST, EARLIER = frame("request"), frame("earlier")
 CONVERSATION, GOAL, BACKGROUND = frame("conversation"), frame("goal"), frame("background")
 INSTRUCTIONS, ENVIRONMENT, HOOK = frame("instructions"), frame("environment"), frame("hook")
+MEMORY, MCP = frame("memory"), frame("mcp")
 
 
 def defused(text: str, frames: Sequence[str] = FRAMES) -> str:
