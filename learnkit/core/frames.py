@@ -48,6 +48,7 @@ REQUEST, EARLIER = frame("request"), frame("earlier")
 ATTACHMENT = frame("attachment")
 CONVERSATION, GOAL, BACKGROUND = frame("conversation"), frame("goal"), frame("background")
 INSTRUCTIONS, ENVIRONMENT, HOOK = frame("instructions"), frame("environment"), frame("hook")
+MEMORY, MCP = frame("memory"), frame("mcp")
 
 
 def defused(text: str, frames: Sequence[str] = FRAMES) -> str:

@@ -18,10 +18,13 @@ from learnkit.events import (
     background,
     checkpoints,
     compaction,
+    goal,
     hooks,
     instructions,
     loop,
     mail,
+    mcp,
+    memory,
     permission,
     protocols,
     races,
@@ -40,7 +43,8 @@ from learnkit.events.log import Event
 #: The files that declare events, in the order of the lessons.
 SUBJECTS = (
     *(loop, permission, todo, subagents, skills, compaction, tasks, background),
-    *(teams, mail, races, protocols, worktrees, instructions, hooks, checkpoints),
+    *(teams, mail, races, protocols, worktrees),
+    *(instructions, hooks, checkpoints, goal, memory, mcp),
 )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from learnkit.backends.files.state import link_in
 from learnkit.backends.files.store import Journal, locked
 from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
@@ -61,15 +62,15 @@ class Checkpoints(Mechanism):
             ``.learnkit/checkpoints`` in the workspace, out of reach of the file tools.
 
     Raises:
-        UsageError: if the folder in the workspace is a link.
+        UsageError: if a link leads out of the folder, or to it.
     """
 
     def __init__(self, workspace: str | Path, folder: str | Path | None = None) -> None:
         self._workspace = Workspace(workspace)
         own = self._workspace.root / STATE / "checkpoints"
-        if folder is None and own.resolve() != own:
-            raise UsageError(f"{own} leads elsewhere by a link; remove the link")
         self._folder = Path(folder or own)
+        if (folder is None and own.resolve() != own) or link_in(self._folder):
+            raise UsageError(f"a link in {self._folder} leads elsewhere; remove it")
         (self._folder / "files").mkdir(mode=0o700, parents=True, exist_ok=True)
         (self._folder / ".gitignore").write_text("*\n")
         self._journal = Journal(self._folder / "journal.jsonl")

@@ -89,10 +89,10 @@ class Instructions(Mechanism):
         if self._text and agent.messages:
             return self._text
         self._begin()
-        facts, files = self._facts(agent), dict(self._all())
+        facts, files = self._facts(agent), list(self._all())
         heading = [_HEADING] if files else []
-        self._text = "\n\n".join([*heading, *files.values(), facts])
-        tokens = {name: estimate_tokens(text) for name, text in files.items()}
+        self._text = "\n\n".join([*heading, *(text for _, text in files), facts])
+        tokens = {name: estimate_tokens(text) for name, text in files}
         agent.emit(
             InstructionsLoaded(
                 tokens=estimate_tokens(self._text),
@@ -141,8 +141,8 @@ class Instructions(Mechanism):
         self, inside: Workspace, place: Path, depth: int
     ) -> Iterator[tuple[str, str]]:
         path = os.path.relpath(place, inside.root)
-        is_user = inside.root not in (self._project.root, self._workspace.root)
-        shown = f"user/{path}" if is_user else os.path.relpath(place, self._workspace.root)
+        whose = "project" if inside in (self._project, self._workspace) else "user"
+        shown = path if whose == "user" else os.path.relpath(place, self._workspace.root)
         try:
             real = inside.locate(path)
             if real in self._seen:
@@ -157,15 +157,17 @@ class Instructions(Mechanism):
         except LearnkitError as error:
             self.problems.append(f"{shown}: {one_line(str(error), 160)}")
             return
-        yield shown, self._framed(shown, text)
+        yield f"{whose}: {shown}", self._framed(whose, shown, text)
         for named in _IMPORT.findall(_CODE.sub("", text[: self._limit])):
             target = Path(os.path.normpath(place.parent / named))
             if not self._room or not depth:
                 self.problems.append(f"{named}: it is beyond the limit of bytes or of imports")
-            elif target.is_file() or "/" in named or named.endswith(".md"):  # else it is a mention
+            elif (
+                os.path.lexists(target) or "/" in named or named.endswith(".md")
+            ):  # else it is a mention
                 yield from self._with_imports(inside, target, depth - 1)
 
-    def _framed(self, name: str, text: str) -> str:
+    def _framed(self, whose: str, name: str, text: str) -> str:
         data = clean(defused(text[: self._room].strip())).encode("utf-8", "replace")
         left = len(data[self._room :]) + len(text[self._room :].encode("utf-8", "replace"))
         said = data[: self._room].decode("utf-8", "ignore")
@@ -173,7 +175,8 @@ class Instructions(Mechanism):
         if left:
             self.problems.append(f"{name}: {left:,} bytes are left out")
             said += f"\n[… {left:,} more bytes are left out; read the file when you need them …]"
-        return f'<{INSTRUCTIONS} file="{attribute(name)}">\n{said}\n</{INSTRUCTIONS}>'
+        start = f'<{INSTRUCTIONS} of="{whose}" file="{attribute(name)}">'
+        return f"{start}\n{said}\n</{INSTRUCTIONS}>"
 
     # The facts
 

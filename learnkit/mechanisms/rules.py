@@ -238,7 +238,12 @@ def targets_of(agent: AgentLike, call: Call) -> tuple[list[Target], list[Target]
     """
     bare = Target(call.name)
     if call.name in _COMMANDS:
-        commands = commands_of(str(call.input.get("command", "")))
+        line = str(call.input.get("command", ""))
+        commands, own = commands_of(line), _coding(agent)
+        if own is not None and len(commands_of(own.workspace.unmasked(line)) or ()) != len(
+            commands or ()
+        ):
+            commands = None  # the folder's name has signs of bash in it, and is put in its place
         parts = [Target(call.name, tuple(words)) for words in commands or []]
         plain = [Target(call.name, words) for words in map(_plain, commands or []) if words]
         return parts, [*parts, *plain, bare] if parts else [bare]
@@ -247,6 +252,10 @@ def targets_of(agent: AgentLike, call: Call) -> tuple[list[Target], list[Target]
         parts = [Target(call.name, path=names[0])] if names else []
         return parts, [*(Target(call.name, path=one) for one in names), bare]
     return [bare], [bare]
+
+
+def _coding(agent: AgentLike) -> CodingTools | None:
+    return next((one for one in agent.mechanisms if isinstance(one, CodingTools)), None)
 
 
 def _plain(words: Sequence[Word]) -> tuple[Word, ...]:
@@ -258,7 +267,7 @@ def _plain(words: Sequence[Word]) -> tuple[Word, ...]:
 
 def _names(agent: AgentLike, path: object) -> list[tuple[str, ...]]:
     """The names of a file in the workspace: where it is, links resolved, and as it was written."""
-    own = next((one for one in agent.mechanisms if isinstance(one, CodingTools)), None)
+    own = _coding(agent)
     if own is None or not isinstance(path, str):
         return []
     root = own.workspace.root

@@ -128,7 +128,7 @@ class Settings:
             UsageError: for a file that can't be read, or says what there is not.
         """
         own = Path(user or config_folder() / NAME)
-        place = (Path(workspace) / STATE / NAME).resolve()
+        place = Path(workspace).resolve() / STATE / NAME
         text, mine = _read(place), cls._parsed(_read(own), own)
         if not text.strip():
             return mine

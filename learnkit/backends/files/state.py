@@ -52,7 +52,7 @@ def open_state(workspace: str | Path, shell: Shell) -> tuple[Path, Git | None]:
             f"{folder}, where the state goes, cannot be made or closed to other users "
             f"({error.strerror}); take a folder that is yours and can be written"
         ) from None
-    if link := _link_in(folder):
+    if link := link_in(folder):
         raise UsageError(f"{link} is a link, and state must not lie elsewhere; remove it")
     with locked(folder):
         # For git add -A in a repository that is made later, or in a copy of the folder.
@@ -63,7 +63,7 @@ def open_state(workspace: str | Path, shell: Shell) -> tuple[Path, Git | None]:
     return folder, git
 
 
-def _link_in(folder: Path) -> Path | None:
+def link_in(folder: Path) -> Path | None:
     """A symbolic link in a folder, at any depth."""
     for top, folders, files in os.walk(folder):
         for name in (*folders, *files):
