@@ -438,7 +438,8 @@ class Chat:
             shown = line
         else:
             keys = "Enter plays on" if playback is not None and playback.next else "/help"
-            shown = f"{keys} · {self._length}"
+            mode = self._rules.mode if self._rules is not None else "default"
+            shown = f"{keys} · " + (f"{mode} · " if mode != "default" else "") + self._length
         lines = [*(self._panel() if self._ready else []), shown]
         return "\n".join(one_line(line, max(1, width - 1)) for line in lines)
 

@@ -394,6 +394,7 @@ def _session(keyboard: Keyboard, history: Path, completer: Completer) -> PromptS
 
 def _keys(keyboard: Keyboard) -> KeyBindings:
     from prompt_toolkit.application import get_app
+    from prompt_toolkit.completion import CompleteEvent
     from prompt_toolkit.filters import Condition
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
@@ -414,11 +415,11 @@ def _keys(keyboard: Keyboard) -> KeyBindings:
 
     @keys.add("tab", filter=writing & plain)
     def complete(event: KeyPressEvent) -> None:
-        buffer = event.current_buffer
+        buffer, asked = event.current_buffer, CompleteEvent(completion_requested=True)
         if buffer.complete_state:
             buffer.complete_next()
-        else:
-            buffer.start_completion(select_first=True)
+        elif found := next(iter(buffer.completer.get_completions(buffer.document, asked)), None):
+            buffer.apply_completion(found)  # at once: a menu may still be on its way
 
     @keys.add("c-c", filter=plain)
     def interrupt(event: KeyPressEvent) -> None:
