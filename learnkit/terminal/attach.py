@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +13,8 @@ from learnkit.core.frames import ATTACHMENT, attribute, defused
 
 #: Characters of a text that go along, and bytes of a picture: 5 MB in base64.
 TEXT, PICTURE = 50_000, 3_750_000
+#: What may follow a name in a sentence.
+SIGNS = ".,;:!?)"
 
 _NAMED = re.compile(r"(?<!\S)@(?:\"([^\"\n]+)\"|(\S+))")
 #: A picture that was dropped on the terminal is there with its whole path, perhaps in quotes.
@@ -37,6 +40,7 @@ def attached(prompt: str, folder: Path) -> tuple[str | list[Block], list[str]]:
             if (path := _found(name, folder)) in seen or path is None:
                 continue
             seen.add(path)
+            name = name.rstrip(SIGNS)
             block, about = _block(path, name)
         except (OSError, ValueError) as error:
             said.append(f"{name} does not go along: {error}")
@@ -48,10 +52,14 @@ def attached(prompt: str, folder: Path) -> tuple[str | list[Block], list[str]]:
 
 def _found(name: str, folder: Path) -> Path | None:
     """The file of a name; a sign that ends a sentence may not be a part of it."""
-    for one in (name, name.rstrip(".,;:!?)")):
+    root = folder.resolve()
+    for one in (name, name.rstrip(SIGNS)):
         with suppress(OSError, RuntimeError):  # no name that a file can have, or no such user
-            if (path := folder / Path(one).expanduser()).is_file():
-                return path.resolve()
+            written = Path(os.path.normpath(root / Path(one).expanduser()))
+            if written.is_file():
+                if written.is_relative_to(root) and not written.resolve().is_relative_to(root):
+                    raise ValueError("a link leads out of the workspace; give the file's own path")
+                return written.resolve()
     return None
 
 

@@ -248,8 +248,8 @@ def record(
     typer.echo(f"{path.name}: {len(after.turns)} turns, {'changed' if changed else 'as before'}")
 
 
-class _MayResume(typer.core.TyperCommand):
-    """A command line in which ``--resume`` may stand alone."""
+class _Chat(typer.core.TyperCommand):
+    """A command line in which ``--resume`` may stand alone, and with which scripts talk."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         for place, after in enumerate([*args, ""][1:]):
@@ -257,8 +257,17 @@ class _MayResume(typer.core.TyperCommand):
                 args[place] = "--resume="
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        try:
+            return super().invoke(ctx)
+        except LearnkitError as error:
+            if ctx.params["prompt"] is None:
+                raise
+            typer.echo(f"learnkit: {clean(str(error))}", err=True)
+            raise typer.Exit(1) from None  # 2 says something else to a script
 
-@app.command(cls=_MayResume)
+
+@app.command(cls=_Chat)
 def chat(
     workspace: Annotated[Path, typer.Argument(help="the folder to work in")] = Path(),
     prompt: Annotated[
@@ -520,7 +529,7 @@ def main() -> None:
         app()
     except LearnkitError as error:
         typer.echo(f"learnkit: {clean(str(error))}", err=True)
-        sys.exit(1 if "-p" in sys.argv or "--prompt" in sys.argv else 2)  # 2 has a meaning there
+        sys.exit(2)
     except Exception as error:
         # Only a command that runs notebooks has imported this module, and a learner may lack it.
         execute = sys.modules.get("learnkit.course.publish.execute")
