@@ -47,6 +47,7 @@ _TWO_WORDS = (
 _ANYTHING = (
     *("sh", "bash", "zsh", "fish", "eval", "source", ".", "xargs", "find", "ssh", "timeout"),
     *("perl", "ruby", "node", "awk", "sed", "make", "npx", "uvx", "watch", "nice", "parallel"),
+    *("export", "declare", "alias", "hash", "trap", "enable", "set", "shopt"),
     *_WRAPPERS,
 )
 
@@ -83,7 +84,7 @@ class Pattern:
             self._whole = not about.endswith(":*")
             commands = commands_of(about.removesuffix(":*")) or []
             words = tuple(commands[0]) if len(commands) == 1 else (None,)
-            if None in words or _ASSIGNMENT.match(words[-1] or ""):
+            if all(word is None or _ASSIGNMENT.match(word) for word in words) or None in words:
                 raise UsageError(f"{text!r}: give the words of one command, without signs of bash")
             self._words = words
         elif about is not None:
@@ -180,7 +181,7 @@ class Rules:
         if self.mode == "plan" and not harmless:
             if call.name in _COMMANDS:
                 return "ask", "in plan mode, commands are asked about"
-            return "deny", f"plan mode: look, then call {PLAN_TOOL}; nothing may change before"
+            return "deny", "plan mode: nothing may change before the user has approved a plan"
         if asked:
             return "ask", f"the rule {asked}"
         covering = [_first(self.allow, [part]) for part in parts]

@@ -159,6 +159,7 @@ def test_tools_of_a_server_and_names(agent: Agent) -> None:
         ),
         (bash("python -c 'print(1)'"), ["bash(python -c 'print(1)')"]),
         (bash("sudo rm x"), ["bash(sudo rm x)"]),
+        (bash("export A=1"), ["bash(export A=1)"]),
         (bash("git -C x push"), ["bash(git -C x push)"]),
         (bash("python $x"), []),
         (bash("ls $(x)"), []),
@@ -222,12 +223,20 @@ def test_plan_mode_ends_when_the_user_approves_a_plan(tmp_path: Path) -> None:
     agent.run("Write a.")
     assert "plan mode" in agent.system
     outputs = [e.data["output"] for e in agent.events if e.type == "tool.ended"]
-    assert "plan mode: look, then call propose_plan" in outputs[0]
+    assert "plan mode: nothing may change" in outputs[0]
     assert "tests first" in outputs[1]
     assert "approved the plan" in outputs[2]
     assert "declined" in outputs[3], "the plan's approval allows no edit by itself"
     assert rules.mode == "default"
     assert not (tmp_path / "a").exists()
+
+
+def test_without_a_user_a_plan_is_the_answer(tmp_path: Path) -> None:
+    rules = lk.Permission(Rules(mode="plan"))
+    agent = lk.Agent(lk.scripted([lk.say("1. …")]), [rules, lk.CodingTools(tmp_path)])
+    agent.run("Write a.")
+    assert agent.system.endswith("answer with a plan.")
+    assert "propose_plan" not in agent.tools
 
 
 def test_subagents_are_under_the_same_rules(tmp_path: Path) -> None:
