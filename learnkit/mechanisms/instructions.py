@@ -183,7 +183,7 @@ class Instructions(Mechanism):
     def _facts(self, agent: AgentLike) -> str:
         lines = [
             f"Workspace: {NAME}",
-            f"Date: {agent.clock.now():%Y-%m-%d}",
+            f"Date: {agent.clock.now().astimezone():%Y-%m-%d}",
             f"Platform: {platform.system()}",
             *self._git(),
         ]

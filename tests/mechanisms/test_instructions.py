@@ -66,8 +66,9 @@ def test_the_user_comes_first_and_the_deepest_folder_last(repository: Path) -> N
 
 def test_the_facts(repository: Path) -> None:
     (repository / "app" / "new.py").write_text("")
-    system = sent(repository)[0].system
-    assert "Workspace: /workspace\nDate: 2026-01-01\nPlatform: " in system
+    agent, _ = sent(repository)
+    system, today = agent.system, agent.clock.now().astimezone()
+    assert f"Workspace: /workspace\nDate: {today:%Y-%m-%d}\nPlatform: " in system
     assert "Git: branch trunk, 1 change that" in system
     assert "?? app/" in system
     assert str(repository) not in system
