@@ -106,7 +106,7 @@ class Instructions(Mechanism):
         """The instructions of a folder in which something is read or changed for the first time."""
         if call.name not in _FILE_TOOLS or result.how != "ran":
             return None
-        place = self._workspace.locate(call.input["path"])
+        place = self._workspace.locate(str(call.input["path"]))  # 5 is taken for "5"
         self._seen.add(place)  # it was read already, if it is such a file itself
         between = [one for one in place.parents if one.is_relative_to(self._workspace.root)]
         found = []

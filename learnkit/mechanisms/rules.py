@@ -249,7 +249,7 @@ def targets_of(agent: AgentLike, call: Call) -> tuple[list[Target], list[Target]
         plain = [Target(call.name, words) for words in map(_plain, commands or []) if words]
         return parts, [*parts, *plain, bare] if parts else [bare]
     if call.name in ("read_file", *_WRITES):
-        names = _names(agent, call.input.get("path"))
+        names = _names(agent, str(call.input.get("path")))  # 5 is taken for "5"
         parts = [Target(call.name, path=names[0])] if names else []
         return parts, [*(Target(call.name, path=one) for one in names), bare]
     return [bare], [bare]
@@ -266,10 +266,10 @@ def _plain(words: Sequence[Word]) -> tuple[Word, ...]:
     return (Path(words[0]).name, *words[1:]) if words and words[0] else ()
 
 
-def _names(agent: AgentLike, path: object) -> list[tuple[str, ...]]:
+def _names(agent: AgentLike, path: str) -> list[tuple[str, ...]]:
     """The names of a file in the workspace: where it is, links resolved, and as it was written."""
     own = _coding(agent)
-    if own is None or not isinstance(path, str):
+    if own is None:
         return []
     root = own.workspace.root
     try:

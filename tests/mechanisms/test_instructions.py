@@ -101,6 +101,12 @@ def test_a_deeper_file_follows_the_first_result_of_its_folder(repository: Path) 
     assert instructions.carry(agent) == texts[1][1]
 
 
+def test_a_path_that_is_no_text_does_no_harm(repository: Path) -> None:
+    (repository / "app" / "5").write_text("five")
+    agent, _ = sent(repository, lk.use("read_file", path=5))
+    assert "five" in str(agent.messages[2]) or "path" in str(agent.messages[2])
+
+
 def test_imports_follow_the_file_that_names_them(repository: Path) -> None:
     docs = repository / "docs"
     docs.mkdir()

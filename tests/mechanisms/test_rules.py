@@ -27,7 +27,7 @@ def bash(command: str) -> Call:
     return Call("id_1", "bash", {"command": command})
 
 
-def file(tool: str, path: str) -> Call:
+def file(tool: str, path: Any) -> Call:
     return Call("id_1", tool, {"path": path})
 
 
@@ -69,7 +69,7 @@ def test_every_command_of_a_line_counts(agent: Agent, command: str, decision: st
 FILES = Rules(
     ["write(docs/**)", "write(*.md)"],
     ask=["write(docs/index.html)"],
-    deny=["read(**/.env)", "write(docs/out/**)"],
+    deny=["read(**/.env)", "read(5)", "write(docs/out/**)"],
 )
 
 
@@ -89,10 +89,11 @@ FILES = Rules(
         ("read_file", ".env", "deny"),
         ("read_file", "a/b/.ENV", "deny"),  # one file, where the file system folds case
         ("read_file", ".env.example", "allow"),
+        ("read_file", 5, "deny"),  # the tool reads the file "5"
         ("read_file", "/".join("a" * 60) + "/.env", "deny"),
     ],
 )
-def test_a_file_is_where_its_links_lead(agent: Agent, tool: str, path: str, decision: str) -> None:
+def test_a_file_is_where_its_links_lead(agent: Agent, tool: str, path: Any, decision: str) -> None:
     assert FILES.decide(agent, file(tool, path))[0] == decision
 
 
