@@ -98,7 +98,7 @@ class Checkpoints(Mechanism):
         if agent.turns or prompt["role"] != "user" or prompt is self._seen:
             return
         self._seen = prompt
-        said = one_line("\n".join(texts(prompt["content"])), 200)
+        said = one_line(next(texts(prompt["content"]), ""), 200)
         self._begin(said, len(agent.messages) - 1, _digest(prompt))
         agent.emit(CheckpointMade(number=self._number, prompt=said))
 

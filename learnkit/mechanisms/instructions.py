@@ -112,7 +112,8 @@ class Instructions(Mechanism):
         found = []
         for folder in reversed(between):
             for name, text in self._of(folder):
-                agent.emit(InstructionsFound(file=name, tokens=estimate_tokens(text)))
+                shown = name.partition(": ")[2]
+                agent.emit(InstructionsFound(file=shown, tokens=estimate_tokens(text)))
                 found.append(text)
         self._found += found
         return "\n\n".join(found) or None
