@@ -11,7 +11,7 @@ Outcome = Literal["passed", "refused", "failed", "timed out"]
 
 @event(
     "hook.ran",
-    sentence="The hook {command:line} of the user's, at {moment}, has {outcome}. {said:line}",
+    sentence="The user's hook {command:quoted}, for {moment}, has {outcome}. {said:line}",
 )
 class HookRan:
     """A command that the user has set up for this moment has run.

@@ -9,7 +9,7 @@ from learnkit.events.declaration import event
 
 @event(
     "instructions.loaded",
-    sentence="{files:file} of instructions are in the system prompt, ≈{tokens:,} tokens.",
+    sentence="The system prompt has {files:file} of instructions, and facts: ≈{tokens:,} tokens.",
 )
 class InstructionsLoaded:
     """A conversation begins with the instructions of the user and the project.

@@ -76,21 +76,24 @@ class Checkpoints(Mechanism):
         self._journal = Journal(self._folder / "journal.jsonl")
         entries = self._entries()
         self._number = max((one["checkpoint"] for one in entries), default=0)
-        self._kept = {one["path"] for one in entries if self._is_of(one, self._number)}
+        self._kept = {
+            one["path"] for one in entries if "path" in one and one["checkpoint"] == self._number
+        }
         self._seen: Any = None  # the last prompt
 
     @property
     def checkpoints(self) -> list[Checkpoint]:
         """Those that can be gone back to, the oldest first."""
-        entries, found = self._entries(), dict[int, Checkpoint]()
-        for one in entries:
+        found: dict[int, tuple[str, list[str]]] = {}
+        for one in self._entries():
             number = one["checkpoint"]
             if "prompt" in one:
-                files = tuple(each["path"] for each in entries if self._is_of(each, number))
-                found[number] = Checkpoint(number, one["prompt"], files)
+                found[number] = one["prompt"], []
             elif "to" in one:  # what was between is another history now
-                found = {n: c for n, c in found.items() if not one["to"] <= n < number}
-        return list(found.values())
+                found = {n: each for n, each in found.items() if not one["to"] <= n < number}
+            elif number in found:
+                found[number][1].append(one["path"])
+        return [Checkpoint(n, prompt, tuple(files)) for n, (prompt, files) in found.items()]
 
     def before_model(self, agent: AgentLike) -> None:
         """Make a checkpoint when a prompt has come."""
@@ -98,7 +101,7 @@ class Checkpoints(Mechanism):
         if agent.turns or prompt["role"] != "user" or prompt is self._seen:
             return
         self._seen = prompt
-        said = one_line(next(texts(prompt["content"]), ""), 200)  # not the files that go along
+        said = one_line(next(texts(prompt["content"]), ""), 200)
         self._begin(said, len(agent.messages) - 1, _digest(prompt))
         agent.emit(CheckpointMade(number=self._number, prompt=said))
 
@@ -139,7 +142,7 @@ class Checkpoints(Mechanism):
             raise UsageError(f"there is no checkpoint {number}")
         with locked(self._folder):
             restored = self._put_back(number) if files else []
-        begun = next(one for one in self._entries() if one.get("checkpoint") == number)
+        begun = next(one for one in self._entries() if one["checkpoint"] == number)
         messages, index = self.agent.messages, begun["messages"]
         whole = len(messages) > index and _digest(messages[index]) == begun["digest"]
         if conversation and whole:
@@ -200,10 +203,6 @@ class Checkpoints(Mechanism):
             for one in self._journal.read()[0]
             if _KEYS.get(len(one)) == set(one) and type(one["checkpoint"]) is int
         ]
-
-    @staticmethod
-    def _is_of(entry: dict[str, Any], number: int) -> bool:
-        return "path" in entry and entry["checkpoint"] == number
 
 
 def _digest(message: dict[str, Any]) -> str:

@@ -106,13 +106,14 @@ class Instructions(Mechanism):
         """The instructions of a folder in which something is read or changed for the first time."""
         if call.name not in _FILE_TOOLS or result.how != "ran":
             return None
-        place = self._workspace.locate(call.input["path"])
+        place = self._workspace.locate(str(call.input["path"]))  # 5 is taken for "5"
         self._seen.add(place)  # it was read already, if it is such a file itself
         between = [one for one in place.parents if one.is_relative_to(self._workspace.root)]
         found = []
         for folder in reversed(between):
             for name, text in self._of(folder):
-                agent.emit(InstructionsFound(file=name, tokens=estimate_tokens(text)))
+                shown = name.partition(": ")[2]
+                agent.emit(InstructionsFound(file=shown, tokens=estimate_tokens(text)))
                 found.append(text)
         self._found += found
         return "\n\n".join(found) or None
@@ -183,7 +184,7 @@ class Instructions(Mechanism):
     def _facts(self, agent: AgentLike) -> str:
         lines = [
             f"Workspace: {NAME}",
-            f"Date: {agent.clock.now():%Y-%m-%d}",
+            f"Date: {agent.clock.now().astimezone():%Y-%m-%d}",
             f"Platform: {platform.system()}",
             *self._git(),
         ]

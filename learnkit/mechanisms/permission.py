@@ -27,10 +27,8 @@ Answer = bool | Literal["always"] | tuple[bool, str]
 Ask = Callable[[Call], Answer]
 
 _DECISIONS = ("allow", "ask", "deny")
-_PLAN_MODE = (
-    "You are in plan mode: nothing may be changed yet. Look at what you need to know, then call "
-    f"{PLAN_TOOL} with your plan. Once the user has approved it, carry it out."
-)
+_PLAN_MODE = "You are in plan mode: nothing may be changed. Look at what you need to know, then "
+_PLANNED = f"call {PLAN_TOOL} with your plan. Once the user has approved it, carry it out."
 
 
 class Permission(Mechanism):
@@ -71,8 +69,9 @@ class Permission(Mechanism):
 
     def system(self, agent: Agent) -> str | None:
         """What plan mode is, when a run starts in it."""
-        planning = self.rules is not None and self.rules.mode == "plan"
-        return _PLAN_MODE if planning and PLAN_TOOL in agent.tools else None
+        if self.rules is None or self.rules.mode != "plan":
+            return None
+        return _PLAN_MODE + (_PLANNED if PLAN_TOOL in agent.tools else "answer with a plan.")
 
     @tool(internal=True)
     def propose_plan(self, plan: str) -> str:

@@ -47,6 +47,7 @@ _TWO_WORDS = (
 _ANYTHING = (
     *("sh", "bash", "zsh", "fish", "eval", "source", ".", "xargs", "find", "ssh", "timeout"),
     *("perl", "ruby", "node", "awk", "sed", "make", "npx", "uvx", "watch", "nice", "parallel"),
+    *("export", "declare", "alias", "hash", "trap", "enable", "set", "shopt"),
     *_WRAPPERS,
 )
 
@@ -83,7 +84,7 @@ class Pattern:
             self._whole = not about.endswith(":*")
             commands = commands_of(about.removesuffix(":*")) or []
             words = tuple(commands[0]) if len(commands) == 1 else (None,)
-            if None in words or _ASSIGNMENT.match(words[-1] or ""):
+            if all(word is None or _ASSIGNMENT.match(word) for word in words) or None in words:
                 raise UsageError(f"{text!r}: give the words of one command, without signs of bash")
             self._words = words
         elif about is not None:
@@ -180,7 +181,7 @@ class Rules:
         if self.mode == "plan" and not harmless:
             if call.name in _COMMANDS:
                 return "ask", "in plan mode, commands are asked about"
-            return "deny", f"plan mode: look, then call {PLAN_TOOL}; nothing may change before"
+            return "deny", "plan mode: nothing may change before the user has approved a plan"
         if asked:
             return "ask", f"the rule {asked}"
         covering = [_first(self.allow, [part]) for part in parts]
@@ -248,7 +249,7 @@ def targets_of(agent: AgentLike, call: Call) -> tuple[list[Target], list[Target]
         plain = [Target(call.name, words) for words in map(_plain, commands or []) if words]
         return parts, [*parts, *plain, bare] if parts else [bare]
     if call.name in ("read_file", *_WRITES):
-        names = _names(agent, call.input.get("path"))
+        names = _names(agent, str(call.input.get("path")))  # 5 is taken for "5"
         parts = [Target(call.name, path=names[0])] if names else []
         return parts, [*(Target(call.name, path=one) for one in names), bare]
     return [bare], [bare]
@@ -265,10 +266,10 @@ def _plain(words: Sequence[Word]) -> tuple[Word, ...]:
     return (Path(words[0]).name, *words[1:]) if words and words[0] else ()
 
 
-def _names(agent: AgentLike, path: object) -> list[tuple[str, ...]]:
+def _names(agent: AgentLike, path: str) -> list[tuple[str, ...]]:
     """The names of a file in the workspace: where it is, links resolved, and as it was written."""
     own = _coding(agent)
-    if own is None or not isinstance(path, str):
+    if own is None:
         return []
     root = own.workspace.root
     try:

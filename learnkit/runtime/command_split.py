@@ -18,6 +18,11 @@ _RESERVED = (
     *("if", "then", "else", "elif", "fi", "for", "while", "until", "select", "in", "do", "done"),
     *("case", "esac", "function", "time", "coproc", "{", "}", "!", "[[", "]]"),
 )
+#: Builtins that run the command in ``a[$(…)]`` even if it is in single quotes.
+_EVALUATING = (
+    *("printf", "test", "read", "unset", "let", "declare", "typeset", "local", "export"),
+    *("readonly", "mapfile", "readarray", "getopts", "wait", "compgen"),
+)
 #: The only redirections that write to no file.
 _HARMLESS = re.compile(
     r"(?:(?:&|[0-9]*)>>?[ \t]*/dev/null|[0-9]*>&[0-9])(?=[ \t\n;&|]|\Z)",
@@ -96,7 +101,11 @@ class _Reader:
 
     def _end_word(self) -> None:
         if self._word is not None:
-            self._commands[-1].append("".join(self._word) if self._literal else None)
+            command, text = self._commands[-1], "".join(self._word)
+            evaluated = command and command[0] in _EVALUATING
+            if evaluated and any(sign in text for sign in ("[", "$(", "`")):
+                raise ValueError("this command evaluates its arguments")
+            command.append(text if self._literal else None)
         self._word, self._literal = None, True
 
     def _escaped(self) -> None:

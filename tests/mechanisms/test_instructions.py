@@ -66,8 +66,9 @@ def test_the_user_comes_first_and_the_deepest_folder_last(repository: Path) -> N
 
 def test_the_facts(repository: Path) -> None:
     (repository / "app" / "new.py").write_text("")
-    system = sent(repository)[0].system
-    assert "Workspace: /workspace\nDate: 2026-01-01\nPlatform: " in system
+    agent, _ = sent(repository)
+    system, today = agent.system, agent.clock.now().astimezone()
+    assert f"Workspace: /workspace\nDate: {today:%Y-%m-%d}\nPlatform: " in system
     assert "Git: branch trunk, 1 change that" in system
     assert "?? app/" in system
     assert str(repository) not in system
@@ -98,6 +99,12 @@ def test_a_deeper_file_follows_the_first_result_of_its_folder(repository: Path) 
     assert [len(one) for one in texts] == [1, 2, 1]
     assert files(texts[1][1]) == {"deep/AGENTS.md": "deep"}
     assert instructions.carry(agent) == texts[1][1]
+
+
+def test_a_path_that_is_no_text_does_no_harm(repository: Path) -> None:
+    (repository / "app" / "5").write_text("five")
+    agent, _ = sent(repository, lk.use("read_file", path=5))
+    assert "five" in str(agent.messages[2]) or "path" in str(agent.messages[2])
 
 
 def test_imports_follow_the_file_that_names_them(repository: Path) -> None:

@@ -27,7 +27,7 @@ def bash(command: str) -> Call:
     return Call("id_1", "bash", {"command": command})
 
 
-def file(tool: str, path: str) -> Call:
+def file(tool: str, path: Any) -> Call:
     return Call("id_1", tool, {"path": path})
 
 
@@ -69,7 +69,7 @@ def test_every_command_of_a_line_counts(agent: Agent, command: str, decision: st
 FILES = Rules(
     ["write(docs/**)", "write(*.md)"],
     ask=["write(docs/index.html)"],
-    deny=["read(**/.env)", "write(docs/out/**)"],
+    deny=["read(**/.env)", "read(5)", "write(docs/out/**)"],
 )
 
 
@@ -89,10 +89,11 @@ FILES = Rules(
         ("read_file", ".env", "deny"),
         ("read_file", "a/b/.ENV", "deny"),  # one file, where the file system folds case
         ("read_file", ".env.example", "allow"),
+        ("read_file", 5, "deny"),  # the tool reads the file "5"
         ("read_file", "/".join("a" * 60) + "/.env", "deny"),
     ],
 )
-def test_a_file_is_where_its_links_lead(agent: Agent, tool: str, path: str, decision: str) -> None:
+def test_a_file_is_where_its_links_lead(agent: Agent, tool: str, path: Any, decision: str) -> None:
     assert FILES.decide(agent, file(tool, path))[0] == decision
 
 
@@ -159,6 +160,7 @@ def test_tools_of_a_server_and_names(agent: Agent) -> None:
         ),
         (bash("python -c 'print(1)'"), ["bash(python -c 'print(1)')"]),
         (bash("sudo rm x"), ["bash(sudo rm x)"]),
+        (bash("export A=1"), ["bash(export A=1)"]),
         (bash("git -C x push"), ["bash(git -C x push)"]),
         (bash("python $x"), []),
         (bash("ls $(x)"), []),
@@ -222,12 +224,20 @@ def test_plan_mode_ends_when_the_user_approves_a_plan(tmp_path: Path) -> None:
     agent.run("Write a.")
     assert "plan mode" in agent.system
     outputs = [e.data["output"] for e in agent.events if e.type == "tool.ended"]
-    assert "plan mode: look, then call propose_plan" in outputs[0]
+    assert "plan mode: nothing may change" in outputs[0]
     assert "tests first" in outputs[1]
     assert "approved the plan" in outputs[2]
     assert "declined" in outputs[3], "the plan's approval allows no edit by itself"
     assert rules.mode == "default"
     assert not (tmp_path / "a").exists()
+
+
+def test_without_a_user_a_plan_is_the_answer(tmp_path: Path) -> None:
+    rules = lk.Permission(Rules(mode="plan"))
+    agent = lk.Agent(lk.scripted([lk.say("1. …")]), [rules, lk.CodingTools(tmp_path)])
+    agent.run("Write a.")
+    assert agent.system.endswith("answer with a plan.")
+    assert "propose_plan" not in agent.tools
 
 
 def test_subagents_are_under_the_same_rules(tmp_path: Path) -> None:

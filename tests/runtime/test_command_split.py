@@ -44,7 +44,8 @@ def test_what_a_line_runs(line: str, commands: list[list[str | None]] | None) ->
         "a <(rm x)", "pytest > conftest.py", "pytest >| x", "pytest 2>x", "pytest </dev/tcp/h/1",
         "pytest >/dev/nullx", "pytest <<E\nx\nE", "(rm x)", "{ rm x; }", "if rm x; then a; fi",
         "! rm x", "time rm x", "$x y", "r? y", "~/x", "pytest() { rm x; }", "a 'b", 'a "b', "a \\",
-        "a $[b]", "a $'b'", "a\rb", "a\0b", "a " * 20_000,
+        "printf -v 'a[$(rm x)]' y", "test -v 'a[$(rm x)]'$y", "declare -i 'a=b[`rm x`]'",
+        "compgen -W '$(rm x)'", "a $[b]", "a $'b'", "a\rb", "a\0b", "a " * 20_000,
     ],
 )  # fmt: skip
 def test_what_cannot_be_split(line: str) -> None:
