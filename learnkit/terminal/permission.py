@@ -69,7 +69,7 @@ class Question:
         if answer is False and rest.strip():
             return False, rest.strip()
         if answer is None or rest.strip():
-            raise UsageError("answer with o (once), a (always), n (no), or n and the reason")
+            raise UsageError("answer with o (once), a (always) or n (no, and perhaps why)")
         if answer == "always" and not self.patterns:
             raise UsageError("no pattern can allow this for good; answer with o (once) or n (no)")
         return answer
