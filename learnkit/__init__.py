@@ -38,13 +38,19 @@ _PUBLIC = {
     "harness": "full_agent",
     "mechanisms.autonomy.lead": "Autonomy",
     "mechanisms.background": "Background",
+    "mechanisms.checkpoints": "Checkpoints",
     "mechanisms.coding": "CodingTools",
     "mechanisms.compaction.mechanism": "Compaction micro_compact",
     "mechanisms.goal": "Goal",
+    "mechanisms.hooks": "UserHooks",
+    "mechanisms.instructions": "Instructions",
     "mechanisms.mcp": "Mcp",
     "mechanisms.memory": "Memory",
     "mechanisms.permission": "Permission",
+    "mechanisms.prompt_files": "PromptFiles",
     "mechanisms.protocols.lead": "Protocols",
+    "mechanisms.rules": "Rules",
+    "mechanisms.settings": "Settings",
     "mechanisms.skills.mechanism": "Skills",
     "mechanisms.skills.skill": "Skill",
     "mechanisms.subagents": "Subagents",
@@ -97,14 +103,20 @@ if TYPE_CHECKING:
     from learnkit.harness import full_agent as full_agent
     from learnkit.mechanisms.autonomy.lead import Autonomy as Autonomy
     from learnkit.mechanisms.background import Background as Background
+    from learnkit.mechanisms.checkpoints import Checkpoints as Checkpoints
     from learnkit.mechanisms.coding import CodingTools as CodingTools
     from learnkit.mechanisms.compaction.mechanism import Compaction as Compaction
     from learnkit.mechanisms.compaction.mechanism import micro_compact as micro_compact
     from learnkit.mechanisms.goal import Goal as Goal
+    from learnkit.mechanisms.hooks import UserHooks as UserHooks
+    from learnkit.mechanisms.instructions import Instructions as Instructions
     from learnkit.mechanisms.mcp import Mcp as Mcp
     from learnkit.mechanisms.memory import Memory as Memory
     from learnkit.mechanisms.permission import Permission as Permission
+    from learnkit.mechanisms.prompt_files import PromptFiles as PromptFiles
     from learnkit.mechanisms.protocols.lead import Protocols as Protocols
+    from learnkit.mechanisms.rules import Rules as Rules
+    from learnkit.mechanisms.settings import Settings as Settings
     from learnkit.mechanisms.skills.mechanism import Skills as Skills
     from learnkit.mechanisms.skills.skill import Skill as Skill
     from learnkit.mechanisms.subagents import Subagents as Subagents

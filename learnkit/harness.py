@@ -26,7 +26,9 @@ from learnkit.mechanisms.autonomy.lead import Autonomy
 from learnkit.mechanisms.background import Background
 from learnkit.mechanisms.coding import CodingTools
 from learnkit.mechanisms.compaction.mechanism import Compaction
+from learnkit.mechanisms.instructions import Instructions
 from learnkit.mechanisms.permission import Permission
+from learnkit.mechanisms.prompt_files import AgentFile
 from learnkit.mechanisms.protocols.lead import Protocols
 from learnkit.mechanisms.skills.mechanism import Skills
 from learnkit.mechanisms.subagents import Subagents
@@ -66,6 +68,7 @@ def full_agent(
     *,
     parts: Collection[str] = PARTS,
     without: Collection[str] = (),
+    before: Sequence[Mechanism] = (),
     extra: Sequence[Mechanism] = (),
     teammate_extra: Callable[[str, str], Sequence[Mechanism]] = lambda name, role: (),
     permission: Permission | None = None,
@@ -73,6 +76,8 @@ def full_agent(
     skills: str | Path | None = None,
     plan_required: bool | Callable[[str, str], bool] = False,
     compaction: Mapping[str, Any] = MappingProxyType({}),
+    instructions: bool = False,
+    agents: Mapping[str, AgentFile] = MappingProxyType({}),
     backend: Backend | str | None = None,
     team: str = "team",
     remote: str = "",
@@ -93,6 +98,7 @@ def full_agent(
         parts: the parts that it has; by default all of :data:`PARTS`. Give a list where the
             requests have to stay the same when the harness gets a new part, as for a recording.
         without: those of them to leave out.
+        before: further mechanisms for this agent, before all others.
         extra: further mechanisms for this agent, after its parts.
         teammate_extra: makes further mechanisms for one teammate, given its name and its role; new
             ones for each, since a mechanism serves one agent.
@@ -103,6 +109,9 @@ def full_agent(
             :class:`learnkit.Protocols`.
         compaction: options as for :class:`learnkit.Compaction`, for this agent and its teammates,
             such as ``{"threshold": 150_000}``.
+        instructions: this agent, its subagents and its teammates get the instructions of the user
+            and the project, as :class:`learnkit.Instructions` reads them.
+        agents: further kinds of subagents, as for :class:`learnkit.Subagents`.
         backend: where tasks, messages, requests and members are kept: what
             :func:`learnkit.open_backend` returns, or an address as it takes one. By default the
             address in the environment variable ``LEARNKIT_BACKEND``, which simulated time leaves
@@ -118,7 +127,7 @@ def full_agent(
     if client is None:
         client = live_client(options.get("model"))
     chosen = _chosen(parts, without)
-    place = _Place(workspace, chosen, shell, skills, compaction)
+    place = _Place(workspace, chosen, shell, skills, compaction, instructions)
     root, shell, state = place.root, place.shell, place.state
     shared, opened = _backend(backend, options.get("clock") or client)
     board = (shared or FilesBackend(state)).board(team)
@@ -126,10 +135,10 @@ def full_agent(
     def teammate(name: str, role: str) -> Sequence[Mechanism]:
         return [*place.member(board), *teammate_extra(name, role)]
 
-    made: list[Mechanism] = [permission] if permission is not None else []
+    made: list[Mechanism] = [*before, *([permission] if permission is not None else [])]
     made += place.member(board)
     if "subagents" in chosen:
-        made.append(Subagents(place.alone))
+        made.append(Subagents(place.alone, agents=agents))
     if "background" in chosen:
         made.append(Background(shell, workspace=root))
     crew = None
@@ -175,6 +184,7 @@ def full_teammate(
     skills: str | Path | None = None,
     plan_required: bool = False,
     compaction: Mapping[str, Any] = MappingProxyType({}),
+    instructions: bool = False,
     remote: str = "",
     **options: Any,
 ) -> JoinedTeam:
@@ -184,7 +194,7 @@ def full_teammate(
     another machine, and need not have started yet.
     """
     chosen = _chosen(PARTS, without)
-    place = _Place(workspace, chosen, shell, skills, compaction)
+    place = _Place(workspace, chosen, shell, skills, compaction, instructions)
     joined = JoinedTeam(
         backend,
         name,
@@ -223,18 +233,21 @@ class _Place:
         shell: Shell | None,
         skills: str | Path | None,
         compaction: Mapping[str, Any],
+        instructions: bool,
     ) -> None:
         self.root = Path(workspace)
         self.root.mkdir(parents=True, exist_ok=True)
         self.shell = LocalShell() if shell is None else shell
         self.state, self.git = open_state(self.root, self.shell)
-        self._chosen, self._compaction = chosen, compaction
+        self._chosen, self._compaction, self._instructions = chosen, compaction, instructions
         self._skills = Path(skills) if skills is not None else self.root / "skills"
         self._with_skills = "skills" in chosen and (skills is not None or self._skills.is_dir())
 
     def alone(self) -> list[Mechanism]:
         """What a subagent gets, and every agent has."""
         made: list[Mechanism] = [CodingTools(self.root, self.shell)]
+        if self._instructions:
+            made.append(Instructions(self.root, self.shell))
         return [*made, Skills(self._skills)] if self._with_skills else made
 
     def member(self, board: BoardBackend) -> list[Mechanism]:

@@ -125,6 +125,21 @@ def test_the_script_runs_and_prints_what_it_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_example_of_daily_work_prints_what_it_says(tmp_path: Path) -> None:
+    _, _, after = (DOCS / "daily.md").read_text("utf-8").partition("<!-- example: daily -->\n")
+    run = subprocess.run(
+        [sys.executable, "-c", fences("python", after)[0]],
+        env={**os.environ, "HOME": str(tmp_path), "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": ""},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.stderr == ""
+    assert run.stdout == fences("text", after)[0]
+
+
+@pytest.mark.slow
 def test_the_compared_agent_runs_and_costs_what_the_page_says() -> None:
     page = (DOCS / "compared.md").read_text("utf-8")
     _, _, after = page.partition("<!-- compared: learnkit -->\n")

@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Self
 
 from learnkit.core.asynchronous import in_thread, streamed
-from learnkit.core.catalog import DEFAULT_MODEL, PRICES, Price
+from learnkit.core.catalog import DEFAULT_MODEL, PRICES, Price, price_of
 from learnkit.core.content import Block, check_prompt, clean, note, spoken
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.request import (
@@ -28,7 +28,7 @@ from learnkit.core.tool_calls import Batch, calls_in
 from learnkit.core.toolbox import Toolbox
 from learnkit.core.tools import Tool
 from learnkit.core.typed import Typed
-from learnkit.core.usage import Usage
+from learnkit.core.usage import Usage, spent
 from learnkit.errors import UsageError
 from learnkit.events.log import Event, EventLog
 from learnkit.events.loop import MessageAdded, MessagesRewritten, RunEnded, RunStarted
@@ -45,7 +45,7 @@ class Outcome:
 
     Attributes:
         text: what the model said last.
-        reason: the reply's stop_reason, or ``cancelled`` or ``turn_limit``.
+        reason: the reply's stop_reason, or ``cancelled``, ``turn_limit`` or ``cost_limit``.
         turns: how many times the model was asked.
         usage: tokens of the agent and its subagents in this run, and what they cost.
         output: the answer as the type that ``run(output=…)`` asked for; None if it asked for none,
@@ -74,6 +74,9 @@ class Agent:
         stop: the signal that cancels the run; by default one of its own, a new one after each
             run that it has cancelled.
         max_turns: how many times a run may ask the model.
+        max_cost: US dollars that a run may cost, its subagents and teammates included; at offline
+            clients, what the estimated tokens would cost. It is looked at before each request, so
+            the last ones may go beyond it. A reply whose price isn't known ends the run, too.
         max_tokens: the longest reply to ask for, in tokens. With more than the SDK allows for
             replies that come whole, they are streamed.
         request: further keys of each request, as the API names them, such as ``thinking``,
@@ -88,11 +91,12 @@ class Agent:
         hear: called with ``text`` or ``thinking`` and each piece of a reply as the model writes it;
             None, as by default, for replies that come whole.
         outcome: how the last run ended; None before that.
+        over_budget: whether a run has cost what it may; a child's is its parent's.
 
     Raises:
         UsageError: for neither a client nor a model, a client of asyncio, tools with one name, a
-            mechanism that serves another agent, or a key of ``request`` that is given in another
-            way.
+            mechanism that serves another agent, a key of ``request`` that is given in another way,
+            or a ``max_cost`` for a model whose price isn't known.
     """
 
     hear: Callable[[str, str], object] | None = None
@@ -110,6 +114,7 @@ class Agent:
         events: EventLog | None = None,
         stop: Signal | None = None,
         max_turns: int = 50,
+        max_cost: float | None = None,
         max_tokens: int = 16_000,
         request: Mapping[str, Any] | None = None,
         prices: Mapping[str, Price] = PRICES,
@@ -130,6 +135,8 @@ class Agent:
         self.wake = self.clock.signal(f"news for {name!r}")
         self.model = model or getattr(client, "model", None) or DEFAULT_MODEL
         self.max_turns, self.max_tokens = max_turns, max_tokens
+        self.max_cost = self._checked_limit(max_cost)
+        self.over_budget: Callable[[], bool] = self._has_spent
         self.system = self._base_system = system
         self.turns = 0
         self._messages: list[Block] = []
@@ -289,6 +296,8 @@ class Agent:
             return self._end("cancelled")
         if self.turns >= self.max_turns:
             return self._end("turn_limit")
+        if self.over_budget():
+            return self._end("cost_limit")
         for mechanism in self.mechanisms:
             mechanism.before_model(self)
         if self.stop.is_set():
@@ -386,6 +395,33 @@ class Agent:
             for message in self._messages:
                 self._know_calls(message)
             self.emit(MessagesRewritten(messages=tuple(self._messages), why=why))
+
+    def resume(self) -> None:
+        """Take up the conversation that the event log has of this agent.
+
+        For a new process: ``Agent(…, events=EventLog.load(path))``, then this, then :meth:`run`.
+        Calls that were running when the old process ended are answered as cancelled by then. What
+        mechanisms know beside the messages is theirs to bring back.
+
+        Raises:
+            UsageError: if a message of the log says that it belongs after others that are missing.
+        """
+        messages: list[Block] = []
+        for event in self.events:
+            if event.lane == self.name and event.type == "messages.rewritten":
+                messages = list(event.data["messages"])
+            elif event.lane == self.name and event.type == "message.added":
+                at = event.data["index"]
+                if at > len(messages):
+                    raise UsageError(
+                        f"event {event.seq} adds message {at} of {self.name!r}, and the log has "
+                        f"{len(messages)} before it; the conversation cannot be taken up"
+                    )
+                messages[at:] = [event.data["message"]]
+        with uninterrupted():
+            self._messages, self._logged = messages, len(messages)
+            for message in messages:
+                self._know_calls(message)
 
     def emit(self, event: object, /, **data: Any) -> Event:
         """Append an event in this agent's lane, at the clock's time.
@@ -501,6 +537,19 @@ class Agent:
             self.outcome, self._open = Outcome(self._text, reason, self.turns, usage, output), False
             self.emit(RunEnded(reason=reason, text=self._text, turns=self.turns))
         return self.outcome
+
+    def _checked_limit(self, max_cost: float | None) -> float | None:
+        if max_cost is not None and not max_cost > 0:
+            raise UsageError(f"max_cost is {max_cost}; give US dollars, above 0")
+        if max_cost is not None and price_of(self.model, self.prices) is None:
+            raise UsageError(
+                f"max_cost needs the price of {self.model!r}; give it with prices={{…: Price(…)}}"
+            )
+        return max_cost
+
+    def _has_spent(self) -> bool:
+        events = self.events[self._began :] if self.max_cost is not None else []
+        return self.max_cost is not None and spent(events, self.prices) >= self.max_cost
 
     def _rearm(self) -> None:
         # The next run gets a new signal; the old one stays set for threads that have yet to see it.

@@ -1,8 +1,9 @@
 """What an agent that works for another one inherits: one rule, for subagents and for teammates.
 
 A child has its parent's client and clock, model, ``max_tokens``, request settings, price table and
-event log, and whatever the parent's mechanisms refuse is refused to it. Everything else is its own:
-its mechanisms with their hooks, its messages, its system prompt, its limit of turns.
+event log. Whatever the parent's mechanisms refuse is refused to it, and what it costs counts for
+its parent's limit. Everything else is its own: its mechanisms with their hooks, its messages, its
+system prompt, its limit of turns.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ def child_of(
     system: str,
     stop: Signal,
     max_turns: int,
+    model: str | None = None,
 ) -> Agent:
     """Make an agent that works for another one."""
-    return Agent(
+    child = Agent(
         parent.client,
         [AsTheParent(parent), *mechanisms],
-        model=parent.model,
+        model=model or parent.model,
         system=system,
         name=name,
         events=parent.events,
@@ -39,6 +41,8 @@ def child_of(
         prices=parent.prices,
         clock=parent.clock,
     )
+    child.over_budget = parent.over_budget
+    return child
 
 
 class AsTheParent(Mechanism):

@@ -68,6 +68,7 @@ class AgentLike(Protocol):
         settings: of its requests, beside the parts that have an attribute of their own.
         prices: what its model costs: model id -> price.
         specs: the tools as a request describes them.
+        over_budget: whether the run has cost what it may.
         hear: called with the kind, ``text`` or ``thinking``, and each piece of a reply as it comes;
             None for replies that come whole.
         call_ids: the ids of all calls so far.
@@ -90,6 +91,7 @@ class AgentLike(Protocol):
     settings: dict[str, Any]
     prices: Mapping[str, Any]
     specs: list[dict[str, Any]]
+    over_budget: Callable[[], bool]
     hear: Callable[[str, str], object] | None
 
     @property

@@ -90,7 +90,9 @@ class Tool:
         """JSON Schema of the arguments, an object."""
         schema = copy.deepcopy(self._arguments.schema)
         for name, values in self._only.items():
-            schema["properties"][name]["enum"] = list(values)
+            about = schema["properties"][name]
+            default = {"default": about.pop("default")} if "default" in about else {}
+            about.update(enum=list(values), **default)  # in the order of a Literal's schema
         return schema
 
     def narrowed(self, **only: Sequence[str]) -> Tool:

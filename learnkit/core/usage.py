@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -50,20 +51,14 @@ class Usage:
             prices: model id -> price.
         """
         replies = [
-            event.data
+            event
             for event in events
             if event.type == "model.replied"
             and (lane is None or event.lane == lane or event.lane.startswith(f"{lane}."))
         ]
-        usages = [data["usage"] for data in replies]
+        usages = [event.data["usage"] for event in replies]
         simulated = any(usage.get("simulated") for usage in usages)
-        cost: float | None = None if simulated else 0.0
-        models = {str(data.get("model")) for data in replies}
-        known_prices = {model: price_of(model, prices) for model in models}
-        for data in replies:
-            price = known_prices[str(data.get("model"))]
-            one = price.of(data["usage"]) if price is not None and known(data["usage"]) else None
-            cost = None if cost is None or one is None else cost + one
+        cost = math.inf if simulated else spent(replies, prices)
 
         def total(kind: str) -> int:
             return sum(usage.get(kind) or 0 for usage in usages)
@@ -73,11 +68,27 @@ class Usage:
             cache_creation_input_tokens=total("cache_creation_input_tokens"),
             cache_read_input_tokens=total("cache_read_input_tokens"),
             output_tokens=total("output_tokens"),
-            cost=cost,
+            cost=None if math.isinf(cost) else cost,
             requests=len(replies),
             unknown=sum(not known(usage) for usage in usages),
             simulated=simulated,
         )
+
+
+def spent(events: Iterable[Event], prices: Mapping[str, Price] = PRICES) -> float:
+    """What the replies in a log cost, or would cost, in US dollars; infinite if that isn't known.
+
+    Args:
+        events: the log, or a part of it; all agents count.
+        prices: model id -> price.
+    """
+    total = 0.0
+    for event in events:
+        if event.type == "model.replied":
+            usage, price = event.data["usage"], price_of(str(event.data.get("model")), prices)
+            cost = price.of(usage) if price is not None and known(usage) else None
+            total += math.inf if cost is None else cost
+    return total
 
 
 def known(usage: Mapping[str, object]) -> bool:

@@ -62,4 +62,5 @@ _REASONS = {
     "model_context_window_exceeded": "the context window is full",
     "cancelled": "cancelled",
     "turn_limit": "the turn limit is reached",
+    "cost_limit": "the limit of cost is reached",
 }

@@ -16,8 +16,11 @@ from __future__ import annotations
 
 from learnkit.events import (
     background,
+    checkpoints,
     compaction,
     goal,
+    hooks,
+    instructions,
     loop,
     mail,
     mcp,
@@ -41,7 +44,7 @@ from learnkit.events.log import Event
 SUBJECTS = (
     *(loop, permission, todo, subagents, skills, compaction, tasks, background),
     *(teams, mail, races, protocols, worktrees),
-    *(goal, memory, mcp),
+    *(instructions, hooks, checkpoints, goal, memory, mcp),
 )
 
 

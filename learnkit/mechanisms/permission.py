@@ -6,24 +6,29 @@ allowed does not run, and the model reads why. Without a decision the answer is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
+from learnkit.core.tools import Tool, tool
 from learnkit.errors import UsageError
 from learnkit.events.permission import PermissionDecided
+from learnkit.mechanisms.rules import PLAN_TOOL, Rules
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent
 
 Decision = Literal["allow", "ask", "deny"]
 Ruling = Decision | tuple[Decision, str]
-Policy = Callable[[Call], Ruling] | Mapping[str, Ruling]
-Ask = Callable[[Call], bool | Literal["always"]]
+Policy = Callable[[Call], Ruling] | Mapping[str, Ruling] | Rules
+Answer = bool | Literal["always"] | tuple[bool, str]
+Ask = Callable[[Call], Answer]
 
 _DECISIONS = ("allow", "ask", "deny")
+_PLAN_MODE = "You are in plan mode: nothing may be changed. Look at what you need to know, then "
+_PLANNED = f"call {PLAN_TOOL} with your plan. Once the user has approved it, carry it out."
 
 
 class Permission(Mechanism):
@@ -37,23 +42,54 @@ class Permission(Mechanism):
         policy: a function of the call that returns ``"allow"``, ``"ask"`` or ``"deny"``, or a
             pair of that and a reason. Or a mapping from tool names and patterns such as
             ``"task_*"`` to the same: an exact name goes before a pattern, patterns go in order,
-            ``"*"`` comes last; a tool that nothing matches is asked about.
-        ask: asks the user: True, False, or ``"always"`` to allow this tool from now on. Without
-            it, what would have to be asked about is denied.
+            ``"*"`` comes last; a tool that nothing matches is asked about. Or
+            :class:`learnkit.Rules`, whose patterns look at commands and files as well.
+        ask: asks the user: True, False, or ``"always"`` to allow from now on this tool, or with
+            ``Rules`` what :meth:`learnkit.Rules.suggested` returns; ``(False, "because …")`` is a
+            no with a reason, which the model reads. Without ``ask``, what would have to be asked
+            about is denied.
 
     Raises:
         UsageError: for a decision or an answer that is none of these.
     """
 
     def __init__(self, policy: Policy, ask: Ask | None = None) -> None:
-        self._rules = None if callable(policy) else _checked(policy)
-        self._policy = policy if callable(policy) else self._look_up
+        self.rules = policy if isinstance(policy, Rules) else None
+        self._by_name: Mapping[str, Ruling] = {}
+        if isinstance(policy, Mapping):
+            self._by_name, policy = _checked(policy), self._look_up
+        self._policy = policy
         self._ask = ask
         self._always: set[str] = set()
 
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """``propose_plan``, with rules that can be in plan mode and a user who can end it."""
+        return [self.propose_plan] if self.rules is not None and self._ask is not None else []
+
+    def system(self, agent: Agent) -> str | None:
+        """What plan mode is, when a run starts in it."""
+        if self.rules is None or self.rules.mode != "plan":
+            return None
+        return _PLAN_MODE + (_PLANNED if PLAN_TOOL in agent.tools else "answer with a plan.")
+
+    @tool(internal=True)
+    def propose_plan(self, plan: str) -> str:
+        """Show the user a plan in plan mode. When they approve it, changes are allowed.
+
+        Args:
+            plan: What you will change and how, in steps, in Markdown.
+        """
+        if self.rules is None or self.rules.mode != "plan":
+            return "No plan has to be approved now. Go on."
+        self.rules.mode = "default"
+        return "The user has approved the plan. Carry it out."
+
     def refuse(self, agent: Agent, call: Call) -> str | None:
         """The reason why a call may not run, or None if it may."""
-        decision, reason = _ruling(self._policy(call), f"the policy for {call.name!r}")
+        policy = self._policy
+        said = policy.decide(agent, call) if isinstance(policy, Rules) else policy(call)
+        decision, reason = _ruling(said, f"the policy for {call.name!r}")
         answer, refusal = "", None
         if decision == "deny":
             refusal = reason or f"the permission policy denies {call.name}"
@@ -63,11 +99,14 @@ class Permission(Mechanism):
             because = f" ({reason})" if reason else ""
             refusal = f"{call.name} needs the user's approval{because}, and no user can be asked"
         elif decision == "ask" and self._ask is not None:
-            answer = _answered(self._ask(call))
-            if answer == "always":
+            answer, why = _answered(self._ask(call))
+            if answer == "always" and self.rules is not None:
+                reason = ", ".join(self.rules.always(agent, call)) or reason
+            elif answer == "always":
                 self._always.add(call.name)
             if answer == "no":
-                refusal = f"the user declined this call{f' ({reason})' if reason else ''}"
+                because = f" ({reason})" if reason else ""
+                refusal = f"the user declined this call{f': {why}' if why else because}"
         agent.emit(
             PermissionDecided(
                 id=call.id,
@@ -80,7 +119,7 @@ class Permission(Mechanism):
         return None if refusal is None else f"Permission denied: {refusal}."
 
     def _look_up(self, call: Call) -> Ruling:
-        rules = self._rules or {}
+        rules = self._by_name
         if call.name in rules:
             return rules[call.name]
         patterns = sorted(rules, key=lambda pattern: pattern == "*")  # stable: "*" goes last
@@ -88,12 +127,18 @@ class Permission(Mechanism):
         return next(found, ("ask", "no rule allows it"))
 
 
-def _answered(said: object) -> str:
+def _answered(said: object) -> tuple[str, str]:
+    """The word for the log, and the user's reason."""
+    why = ""
+    if isinstance(said, tuple) and len(said) == 2 and isinstance(said[1], str):
+        said, why = said
     if said == "always":
-        return "always"
+        return "always", why
     if not isinstance(said, bool):  # the text "no" counts as true in Python: nothing is guessed
-        raise UsageError(f"ask returned {said!r}; it must return True, False or 'always'")
-    return "yes" if said else "no"
+        raise UsageError(
+            f"ask returned {said!r}; it must return True, False, 'always' or (False, 'because …')"
+        )
+    return ("yes" if said else "no"), why.strip().rstrip(".")
 
 
 def _checked(rules: Mapping[str, Ruling]) -> dict[str, Ruling]:

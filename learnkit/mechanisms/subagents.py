@@ -9,7 +9,8 @@ for what ``inherit`` hands down.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal
 
 from learnkit.core.agent import Agent, Outcome
@@ -24,11 +25,12 @@ from learnkit.core.transcript import as_text, request_of
 from learnkit.errors import ToolError, UsageError, described
 from learnkit.events.subagents import SubagentEnded, SubagentStarted
 from learnkit.mechanisms.coding import CodingTools
+from learnkit.mechanisms.prompt_files import AgentFile
 
 Factory = Callable[[], Sequence[Mechanism]]
 Inherit = Literal["none", "goal", "background", "everything"]
-Kind = Literal["explore", "general"]
 
+KINDS = ("explore", "general")
 _GRADES = ("none", "goal", "background", "everything")
 
 #: Of a message that is handed down as background, at most so many characters; and how many.
@@ -39,6 +41,7 @@ _SYSTEM = (
     "short answer, or several independent subtasks in one reply. A subagent does not see this "
     "conversation, so its prompt must contain all it needs. Do small steps yourself."
 )
+_FURTHER = "Further kinds of subagents, each with instructions of its own:"
 _CHILD = (
     "You are a subagent: you do one task for another agent, and no one can answer questions. "
     "Your caller sees only your last message, so end with a short report: what you found or did, "
@@ -47,6 +50,7 @@ _CHILD = (
 _NOTHING_TO_READ = "no tool of the subagents is read-only, so explore has none; use kind general"
 _NOTES = {
     "turn_limit": "stopped at the limit of {turns} turns; the task may be unfinished",
+    "cost_limit": "stopped at the limit of cost; the task may be unfinished",
     "max_tokens": "its last reply was cut off at max_tokens",
     "refusal": "the subagent's model refused to continue",
     "model_context_window_exceeded": "the subagent's context window is full",
@@ -76,6 +80,9 @@ class Subagents(Mechanism):
             the parent was asked; ``background`` for that and the parent's last messages that
             share words with the task, shortened; ``everything`` for the parent's conversation.
         depth: how many generations there may be; at 1, children have no ``task``.
+        agents: further kinds, by name, as :class:`learnkit.PromptFiles` reads them. One may have
+            fewer tools and turns than a general child, and another model, if ``prices`` of the
+            agent has it.
 
     Raises:
         UsageError: for an argument that cannot work.
@@ -89,6 +96,7 @@ class Subagents(Mechanism):
         parallel: int = 3,
         inherit: Inherit = "none",
         depth: int = 1,
+        agents: Mapping[str, AgentFile] = MappingProxyType({}),
     ) -> None:
         if factory is not None and not callable(factory):
             raise UsageError(
@@ -102,17 +110,19 @@ class Subagents(Mechanism):
                 raise UsageError(f"{name} is {value}; give a number from 1 up")
         self._factory, self._max_turns, self._parallel = factory, max_turns, parallel
         self._inherit, self._depth = inherit, depth
+        self._agents = {name: file for name, file in agents.items() if name not in KINDS}
 
     @property
     def tools(self) -> Sequence[Tool]:
         """``task``."""
-        task = self.task  # bound to this instance: a copy, whose limit is its own
+        task = self.task.narrowed(kind=(*KINDS, *self._agents))  # a copy: its limit is its own
         task.parallel = self._parallel
         return [task]
 
     def system(self, agent: Agent) -> str | None:
-        """When to hand something over."""
-        return _SYSTEM
+        """When to hand something over, and to which kinds of the user's and the project's."""
+        lines = [f"- {name}: {defused(one.description)}" for name, one in self._agents.items()]
+        return "\n".join([_SYSTEM, *([_FURTHER] if lines else []), *lines])
 
     @tool(internal=True)
     def task(
@@ -120,7 +130,7 @@ class Subagents(Mechanism):
         call: Call | None,
         prompt: str,
         description: str,
-        kind: Kind = "general",
+        kind: str = "general",
     ) -> str:
         """Run a subagent on a subtask, in a context of its own, and return its last message.
 
@@ -163,6 +173,8 @@ class Subagents(Mechanism):
             raise ToolError(report)
         return report
 
+    task = task.narrowed(kind=KINDS)  # an instance may know more of them
+
     def _log_end(self, child: Agent, call: str, reason: str, returned: int = 0) -> None:
         child.emit(
             SubagentEnded(
@@ -175,11 +187,11 @@ class Subagents(Mechanism):
             )
         )
 
-    def _child(self, lane: str, kind: Kind) -> Agent:
+    def _child(self, lane: str, kind: str) -> Agent:
         agent = self.agent
         mechanisms = _like(agent) if self._factory is None else self._factory()
         made = [one for one in mechanisms if not isinstance(one, Subagents)]
-        if self._depth > 1 and kind == "general":
+        if self._depth > 1 and kind != "explore":
             made.append(
                 Subagents(
                     self._factory,
@@ -187,11 +199,21 @@ class Subagents(Mechanism):
                     parallel=self._parallel,
                     inherit=self._inherit,
                     depth=self._depth - 1,
+                    agents=self._agents,
                 )
             )
+        file = self._agents.get(kind)
         child = child_of(
-            agent, made, name=lane, system=_CHILD, stop=agent.stop, max_turns=self._max_turns
+            agent,
+            made,
+            name=lane,
+            system=_CHILD if file is None else f"{_CHILD}\n\n{defused(file.prompt)}",
+            stop=agent.stop,
+            max_turns=min(self._max_turns, (file and file.max_turns) or self._max_turns),
+            model=_model(file.model, agent) if file else None,
         )
+        if file is not None and file.tools is not None:
+            child.tools = {name: child.tools[name] for name in file.tools if name in child.tools}
         if kind == "explore":
             # bash goes as well: it can write.
             child.tools = {name: tool for name, tool in child.tools.items() if tool.read_only}
@@ -211,6 +233,12 @@ class Subagents(Mechanism):
         if self._inherit == "background" and (found := _background(earlier, prompt, goal)):
             parts.append(f"<{BACKGROUND}>\n{_inside(found)}\n</{BACKGROUND}>")
         return "\n\n".join([*parts, prompt])
+
+
+def _model(wanted: str, agent: AgentLike) -> str | None:
+    """The model of an agent's file, if its price is known; None for the caller's."""
+    found = (id for id in agent.prices if id == wanted or wanted in id.split("-"))
+    return next(found, None) if wanted else None
 
 
 def _like(agent: AgentLike) -> list[Mechanism]:

@@ -94,6 +94,14 @@ class Todo(Mechanism):
         three = (self.todo_add, self.todo_update, self.todo_delete)
         return three if self.incremental else (self.todo,)
 
+    def restore(self, items: Sequence[Item]) -> None:
+        """Put back a list that an earlier process had; it was checked then.
+
+        Args:
+            items: as ``todo.updated`` has them.
+        """
+        self._items = self._seen = [item.copy() for item in items]
+
     def system(self, agent: Agent) -> str | None:
         """When to keep a list, and how."""
         return _HOW.replace("the tool todo", "todo_add") if self.incremental else _HOW

@@ -325,11 +325,14 @@ class SystemClock(Clock):
 
     When a script ends without closing it, its threads are stopped and waited for, at most
     ``EXIT_PATIENCE`` seconds: an idle teammate would keep the process alive for ever.
+
+    Args:
+        start: the time at which it begins, in seconds: where a log that goes on has ended.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, start: float = 0.0) -> None:
         super().__init__()
-        self._zero = time.monotonic()
+        self._zero = time.monotonic() - start
         self._changed = threading.Condition()
         self._threads: set[threading.Thread] = set()
         weakref.finalize(self, _stop_and_join, self._stops, self._threads)

@@ -271,9 +271,11 @@ class Git:
         with path.open("a", encoding="utf-8") as file:
             file.write(f"{'' if text.endswith(chr(10)) or not text else chr(10)}{pattern}\n")
 
-    def tracked(self, path: str, folder: Path) -> bool:
+    def tracked(self, path: str, folder: Path, besides: str = "") -> bool:
         """Whether git tracks a path or something below it, in upper or lower case."""
-        return bool(self.run("ls-files", "--", f":(icase,literal){path}", cwd=folder).strip())
+        paths = [f":(icase,literal){path}"]
+        paths += [f":(exclude,literal){besides}"] if besides else []
+        return bool(self.run("ls-files", "--", *paths, cwd=folder).strip())
 
     def unnamed_commits(self, folder: Path) -> list[str]:
         """The commits of a checkout that are in no branch, tag or stash: hash and subject each.

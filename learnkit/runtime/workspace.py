@@ -114,22 +114,39 @@ class Workspace:
 
         A file that exists keeps its permissions; a link in the workspace keeps pointing to it.
         """
+        try:
+            data = text.encode()
+        except UnicodeEncodeError as error:
+            shown = self.shown(self.locate(path))
+            raise ToolError(f"the text for {shown} is not valid Unicode: {error}") from None
+        return self.put(path, data)
+
+    def put(self, path: str, data: bytes | None) -> bool:
+        """Write the content of a file as :meth:`write` does, or remove it; whether it is new."""
         place = self.locate(path)
         shown = self.shown(place)
         _refuse_protected(self.root, place, shown)
         _refuse_repository(self.root, place, shown)
         _refuse_own_python(self.root, place, shown)
-        try:
-            data = text.encode()
-        except UnicodeEncodeError as error:
-            raise ToolError(f"the text for {shown} is not valid Unicode: {error}") from None
         with _explained(shown):
             old = place.exists()
             if old:
                 _refuse_irregular(place, shown)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            files.replace(place, data)
+            if data is None:
+                place.unlink(missing_ok=True)
+            else:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                files.replace(place, data)
         return not old
+
+    def content(self, path: str) -> bytes | None:
+        """The bytes of a file that may be written; None if there is none."""
+        place = self.locate(path)
+        _refuse_protected(self.root, place, self.shown(place))
+        if not place.exists():
+            return None
+        _refuse_irregular(place, self.shown(place))
+        return place.read_bytes()
 
 
 def _is_virtual(path: str) -> bool:

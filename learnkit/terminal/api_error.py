@@ -18,7 +18,7 @@ WAITED_FOR = {
 ADVICE = {
     401: "check ANTHROPIC_API_KEY",
     403: "the key may not use this; check its rights",
-    404: "check ANTHROPIC_BASE_URL, and the name of the model in LEARNKIT_MODEL",
+    404: "/model takes another model; LEARNKIT_MODEL and ANTHROPIC_BASE_URL may be wrong",
     413: "send /compact, which makes the conversation shorter, and then go on",
     429: "the key has used up its rate for now; try again later",
     529: "the server is overloaded; try again later",

@@ -8,11 +8,10 @@ A cancelled turn keeps the conversation, and its message array stays valid.
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import signal
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,19 +20,22 @@ from learnkit.errors import LearnkitError
 from learnkit.events.text import clean, count, one_line
 from learnkit.runtime.clock import stopped_by
 from learnkit.terminal.api_error import sentence
-from learnkit.terminal.commands import COMMANDS, answer, parsed
-from learnkit.terminal.completion import completions
+from learnkit.terminal.commands import COMMANDS, Opened, Prompt, answer, in_files, parsed
 from learnkit.terminal.input import Keyboard, Lines, can_draw, history_file
 from learnkit.terminal.output import Output
 from learnkit.terminal.permission import Answer, Consent, Question
-from learnkit.terminal.session import Session
+from learnkit.terminal.session import Session, open_agent
 
 if TYPE_CHECKING:
     import anthropic
+    from prompt_toolkit.completion import Completer
     from rich.console import Console
 
     from learnkit.core.agent import Agent
+    from learnkit.core.content import Block
+    from learnkit.mechanisms.rules import Rules
     from learnkit.terminal.replay import Playback
+    from learnkit.terminal.saved import Record
 
 Read = Callable[[str], str]
 
@@ -42,22 +44,8 @@ Read = Callable[[str], str]
 LAST_REPLY = 5.0
 
 
-class Paused:
-    """A client of a recording that waits while the recording is paused."""
-
-    max_retries = 0
-
-    def __init__(self, client: anthropic.Anthropic, playback: Playback) -> None:
-        self._client, self._playback = client, playback
-        self.messages = self
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._client, name)
-
-    def create(self, **request: Any) -> Any:
-        """Return a reply, or its stream."""
-        self._playback.wait()
-        return self._client.messages.create(**request)
+#: Lines of the agent's list above the input.
+PANEL = 5
 
 
 class Chat:
@@ -72,17 +60,19 @@ class Chat:
 
     def __init__(
         self,
-        session: AbstractContextManager[Session],
+        sessions: Callable[[Record | None], AbstractContextManager[Session]],
         workspace: str | Path = ".",
         *,
+        record: Record | None = None,
         console: Console | None = None,
         read: Read | None = None,
-        ask: bool = True,
+        rules: Rules | None = None,
         without: Collection[str] = (),
         remote: str = "",
     ) -> None:
-        self._session, self._workspace = session, Path(workspace)
-        self._asks, self._without, self._remote = ask, without, remote
+        self._sessions, self._workspace = sessions, Path(workspace)
+        self._record, self._next = record, True  # what is opened, and whether it still has to be
+        self._rules, self._without, self._remote = rules, without, remote
         drawn = read is None and can_draw()
         self.output = Output(console or plain_console(), markdown=drawn, changed=self._changed)
         self._keyboard = Keyboard(self.output, self, history_file()) if drawn else None
@@ -106,45 +96,45 @@ class Chat:
             over.daemon = True
             stack.callback(over.cancel)
             try:
-                session = stack.enter_context(self._session)
-                if session.limited:
-                    stack.callback(over.start)
-                stack.callback(self._close)  # before what takes time
-                try:
-                    self._open(session, stack)
-                except OSError as error:
-                    raise LearnkitError(clean(str(error))) from None
-                self._talk()
+                while self._next:
+                    self._next = False
+                    self._converse(over)
             except KeyboardInterrupt:
                 if not self._leaving:
                     raise
         return self.code
 
-    def _open(self, session: Session, stack: contextlib.ExitStack) -> None:
-        from learnkit.backends.connect import SETTING, open_backend
-        from learnkit.harness import full_agent
-        from learnkit.runtime.virtual_clock import VirtualClock
+    def _converse(self, over: threading.Timer) -> None:
+        """Open a session, and talk in it until the user leaves it for another one, or for good."""
+        with contextlib.ExitStack() as stack:
+            session = stack.enter_context(self._sessions(self._record))
+            stack.callback(self._part, over if session.limited else None)
+            try:
+                self._open(session, stack)
+            except OSError as error:
+                raise LearnkitError(clean(str(error))) from None
+            self._talk()
 
+    def _part(self, over: threading.Timer | None) -> None:
+        """The session ends, which may take time."""
+        if self._next:
+            self._ready = False
+            return
+        self._close()
+        if over is not None:
+            over.start()
+
+    def _open(self, session: Session, stack: contextlib.ExitStack) -> None:
         self._playback, self._workspace = session.playback, session.workspace
-        client: Any = session.client
-        if session.playback is not None:
-            client = Paused(client, session.playback)
-        backend, clock = None, client.clock
-        if os.environ.get(SETTING) and not isinstance(clock, VirtualClock):
-            backend = open_backend(clock=clock, patience=math.inf, waiting=self.output.wait)
-            stack.callback(backend.close)
-        self.agent = full_agent(
-            client,
-            session.workspace,
-            backend=backend,
-            permission=Consent(self._ask) if self._asks else None,
-            without=self._without,
-            remote=self._remote,
-            events=session.events,
-        )
+        consent = Consent(self._rules, self._ask) if self._rules is not None else None
+        options: Any = {"without": self._without, "remote": self._remote}
+        self.agent = open_agent(session, stack, self.output.wait, consent, **options)
         self.agent.hear = self._hear
         self.output.api = str(getattr(self.agent.client, "base_url", ""))
         self.agent.events.subscribe(self.output.event)
+        self.output.begin(self.agent.events)
+        if len(session.events):
+            self._show_end()
         self._measure()
         self._ready = True
         self.output.say(f"learnkit: {len(self.agent.tools)} tools; /help lists the commands", "dim")
@@ -152,8 +142,21 @@ class Chat:
             self._announce(self._playback)
         self._changed()
 
+    def _show_end(self) -> None:
+        """Show how a conversation ended that goes on."""
+        from learnkit.core.transcript import texts
+
+        own = [event for event in self.agent.events if event.lane == self.agent.name]
+        prompts = [one.data["prompt"] for one in own if one.type == "run.started"]
+        self._echo(next(texts(next(filter(None, reversed(prompts)), "")), ""))
+        ends = [event for event in own if event.type in ("run.started", "run.ended")]
+        if ends and ends[-1].type == "run.ended":
+            self.output.show(self.output.rendered(str(ends[-1].data["text"])))
+        else:
+            self.output.say("(this turn was cut off; say how to go on)", "dim")
+
     def _talk(self) -> None:
-        while not self._leaving:
+        while not (self._leaving or self._next):
             try:
                 line = self._input.next(self._length)
             except KeyboardInterrupt:
@@ -176,8 +179,13 @@ class Chat:
         """Let the agent work on a prompt; Ctrl-C cancels it."""
         import anthropic
 
+        from learnkit.terminal.attach import attached
+
+        prompt, said = attached(text, self._workspace)
+        for line in said:
+            self.output.say(f"({clean(line)})", "dim")
         try:
-            outcome = self._run_agent(text)
+            outcome = self._run_agent(prompt)
         except KeyboardInterrupt:
             self._running = False
             self._stop_teammates()
@@ -194,14 +202,14 @@ class Chat:
             if outcome.reason not in ("end_turn", "stop_sequence"):
                 self.output.say(f"({outcome.reason.replace('_', ' ')})", "dim")
 
-    def _run_agent(self, text: str) -> Any:
+    def _run_agent(self, prompt: str | list[Block]) -> Any:
         import anthropic
 
         self.output.status.start()
         try:
             self._running = True
             try:
-                return self.agent.run(text)
+                return self.agent.run(prompt)
             except anthropic.BadRequestError as error:
                 if not self._gives_up_cache(error):
                     raise
@@ -210,6 +218,8 @@ class Chat:
             self._running = False
             self.output.end()
             self.output.status.stop()
+            if self._record is not None and self._record.problem:
+                self.output.say(self._record.problem, "red")
             self._measure()
             self._changed()
 
@@ -289,6 +299,7 @@ class Chat:
                 self._answer(line)
             finally:
                 self._running = False
+                self._measure()
         except KeyboardInterrupt:
             self.output.say("(cancelled)", "dim")
 
@@ -306,8 +317,33 @@ class Chat:
         name = (parsed(line) or ("", ""))[0]
         if self._playback is not None and name == "compact":
             self.output.say("A summary is not in the recording, so none is made.", "dim")
+            return
+        match answer(self.agent, line):
+            case Opened(path):
+                self._switch(path)
+            case Prompt(text):
+                self.turn(text)
+            case said if name == "diff":
+                from rich.syntax import Syntax
+
+                theme: Any = {"theme": "ansi_dark", "background_color": "default"}
+                self.output.show(Syntax(clean(said), "diff", word_wrap=True, **theme))
+            case said:
+                self.output.say(clean(said))
+
+    def _switch(self, path: Path | None) -> None:
+        """Leave this session for another one, or for a new one."""
+        from learnkit.terminal.saved import Record
+
+        if self._record is None:
+            self.output.say("this conversation is not saved, so there is no other one", "dim")
+        elif path == self._record.path:
+            self.output.say("this is that session", "dim")
         else:
-            self.output.say(clean(answer(self.agent, line)))
+            try:
+                self._record, self._next = Record(self._record.folder, path), True
+            except (LearnkitError, OSError) as error:  # it is open elsewhere, or damaged
+                self.output.say(clean(str(error)), "red")
 
     def _ask(self, question: Question) -> Answer:
         with self.output.status.asking(question.agent.name):
@@ -346,7 +382,7 @@ class Chat:
                 self._send(line)
         elif command is not None:
             known = COMMANDS.get(command[0])
-            if known is None or known.at_once or playback is not None:
+            if playback is not None or (known is not None and known.at_once):
                 self._command_meanwhile(text)
             else:
                 self._later(line)
@@ -382,10 +418,14 @@ class Chat:
         if self._running or not self._ready:
             self._interrupt()
 
-    def complete(self, before: str) -> Iterable[tuple[str, int, str]]:
-        """What may follow: commands, and paths in the workspace."""
-        purposes = {name: one.purpose for name, one in COMMANDS.items()}
-        return completions(before, purposes, self._workspace)
+    def completer(self) -> Completer:
+        """What knows the commands, and the files of the workspace."""
+        from learnkit.terminal.completion import Known
+
+        own = in_files(self._workspace) if self._record is not None else {}
+        purposes = {name: one.description for name, one in own.items()}
+        purposes |= {name: one.purpose for name, one in COMMANDS.items()}
+        return Known(purposes, lambda: self._workspace)
 
     def status(self, width: int) -> str:
         """What goes on; else how long the conversation is."""
@@ -398,8 +438,21 @@ class Chat:
             shown = line
         else:
             keys = "Enter plays on" if playback is not None and playback.next else "/help"
-            shown = f"{keys} · {self._length}"
-        return one_line(shown, max(1, width - 1))
+            mode = self._rules.mode if self._rules is not None else "default"
+            shown = f"{keys} · " + (f"{mode} · " if mode != "default" else "") + self._length
+        lines = [*(self._panel() if self._ready else []), shown]
+        return "\n".join(one_line(line, max(1, width - 1)) for line in lines)
+
+    def _panel(self) -> list[str]:
+        """The agent's list as long as something on it is open: what is done, and what comes."""
+        from learnkit.mechanisms.todo import Todo
+
+        todo = next((one for one in self.agent.mechanisms if isinstance(one, Todo)), None)
+        if todo is None or not todo.open:
+            return []
+        lines = [line for line in todo.render().splitlines() if not line.startswith("[x]")]
+        *items, done = lines
+        return [*items[:PANEL], f"{done} · /todo shows all" if items[PANEL:] else done]
 
     def working(self) -> bool:
         """Whether something goes on that takes time."""

@@ -9,10 +9,11 @@ import socket
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from learnkit.clients.recordings.recording import Recording
+    from learnkit.terminal.headless import Form
+    from learnkit.terminal.saved import Record
+    from learnkit.terminal.session import Session
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -240,39 +244,117 @@ def record(
     typer.echo(f"{path.name}: {len(after.turns)} turns, {'changed' if changed else 'as before'}")
 
 
-@app.command()
+class _Chat(typer.core.TyperCommand):
+    """A command line in which ``--resume`` may stand alone, and with which scripts talk."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        for place, after in enumerate([*args, ""][1:]):
+            if args[place] == "--resume" and not re.match(r"\d", after):
+                args[place] = "--resume="
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        try:
+            return super().invoke(ctx)
+        except LearnkitError as error:
+            if ctx.params["prompt"] is None:
+                raise
+            typer.echo(f"learnkit: {clean(str(error))}", err=True)
+            raise typer.Exit(1) from None  # 2 says something else to a script
+
+
+@app.command(cls=_Chat)
 def chat(
     workspace: Annotated[Path, typer.Argument(help="the folder to work in")] = Path(),
+    prompt: Annotated[
+        str | None,
+        typer.Option("-p", "--prompt", help="print the answer to this and to standard input"),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="with -p: as one JSON object")] = False,
+    stream_json: Annotated[
+        bool, typer.Option("--stream-json", help="with -p: each event as a line, then the result")
+    ] = False,
+    max_turns: Annotated[int, typer.Option(min=1, help="with -p: requests to the model")] = 50,
+    max_cost: Annotated[
+        float | None, typer.Option(min=0.0, help="with -p: US dollars, as far as prices are known")
+    ] = None,
+    go_on: Annotated[
+        bool, typer.Option("--continue", help="go on with the last conversation here")
+    ] = False,
+    resume: Annotated[
+        str | None, typer.Option(metavar="[ID]", help="go on with another one, or list them")
+    ] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help='run such calls without asking: "bash(pytest:*)"'),
+    ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="change nothing before you have approved a plan")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="run every call without asking")] = False,
     replay: Annotated[str, typer.Option(help="no key: play a recorded lesson, s12")] = "",
     remote: Annotated[
         str, typer.Option(help="a git remote that teammates on other machines share, as origin")
     ] = "",
-    yes: Annotated[bool, typer.Option("--yes", help="run every call without asking")] = False,
     picture: Annotated[Path | None, typer.Option(help="save what was shown, as an SVG")] = None,
 ) -> None:
     """Talk to an agent with all twelve mechanisms: live with a key, or a recording without.
+
+    For scripts: learnkit chat -p "What does this change?" < a.diff
     \f
     """
     from learnkit.terminal.chat import Chat
     from learnkit.terminal.replay import check
     from learnkit.terminal.session import live, recorded
 
+    record = rules = settings = None
+    if replay and prompt is not None:
+        raise UsageError("a recording has no answer to another prompt: leave out -p or --replay")
     if replay:
         check(replay)
-        session = recorded(replay)
     elif not os.environ.get("ANTHROPIC_API_KEY"):
         raise UsageError("there is no ANTHROPIC_API_KEY; set one, or try: chat --replay s12")
     else:
-        session = live(workspace)
+        from learnkit.mechanisms.settings import Settings
+        from learnkit.terminal.saved import folder_of, listing, record_of
+
+        folder = folder_of(workspace)
+        asks = prompt is None and sys.stdin.isatty()
+        settings = Settings.load(workspace, _accepts if asks else None)
+        if settings.declined is not None:
+            typer.echo(f"{settings.declined} was not accepted: only what it denies holds", err=True)
+        rules = settings.rules("yes" if yes else "plan" if plan else None)
+        rules.add("allow", *allow or ())
+        record = record_of(folder, last=go_on, name=resume or "")
+        if resume == "":
+            typer.echo(listing(folder))
+            if prompt is not None:
+                return
+
+    def opened(saved: Record | None) -> AbstractContextManager[Session]:
+        return live(workspace, saved, settings) if saved is not None else recorded(replay)
+
+    if prompt is not None and rules is not None:
+        from learnkit.terminal.headless import Headless, whole_prompt
+
+        form: Form = "stream-json" if stream_json else "json" if as_json else "text"
+        limits: Any = {"max_turns": max_turns, "max_cost": max_cost}
+        run = Headless(opened(record), rules, form, remote=remote, **limits)
+        raise typer.Exit(run.run(whole_prompt(prompt)))
     console = _console(picture)
-    asks = not (yes or replay)
-    code = Chat(session, workspace, console=console, ask=asks, remote=remote).run()
+    code = Chat(opened, workspace, record=record, console=console, rules=rules, remote=remote).run()
     if picture is not None:
         svg = console.export_svg(title="learnkit chat")
         # A browser would fetch the fonts from a server.
         fonts = re.compile(r"@font-face\s*\{.*?\}", re.DOTALL)
         atomic_write.replace(picture, fonts.sub("", svg))
     raise typer.Exit(code)
+
+
+def _accepts(place: Path, text: str) -> bool:
+    """Ask the user whether a project's settings may count."""
+    typer.echo(f"This project has settings of its own, {place}:\n\n{clean(text)}")
+    return typer.confirm("May they allow calls and run commands?")
 
 
 class _WithCommand(typer.core.TyperCommand):

@@ -1,7 +1,7 @@
 """The slash commands of the terminal: what the user can ask the harness, not the model.
 
-Only ``/compact`` changes anything; it takes effect with the next turn. A command is found in any
-case, and an argument that it cannot use is said.
+A command is found in any case, and an argument that it cannot use is said. What needs the chat
+itself, such as another session, is its answer, and the chat does it.
 """
 
 from __future__ import annotations
@@ -9,23 +9,47 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from learnkit.errors import LearnkitError, UsageError
 from learnkit.events.text import arguments, clean, count
+from learnkit.runtime import atomic_write
+from learnkit.runtime.workspace import STATE
+from learnkit.terminal.export import as_markdown
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent
     from learnkit.core.mechanism import Mechanism
     from learnkit.events.log import Event
+    from learnkit.mechanisms.prompt_files import CommandFile
 
+#: Kinds of rules.
+KINDS: tuple[Literal["allow", "ask", "deny"], ...] = ("allow", "ask", "deny")
 M = TypeVar("M", bound="Mechanism")
 
 #: How many events /events shows by default.
 EVENTS = 15
 
 #: A line that is a command: what begins with a path, such as /etc/hosts, is none.
-_COMMAND = re.compile(r"/([A-Za-z]*)(?:\s+(.*))?\s*", re.DOTALL)
+_COMMAND = re.compile(r"/([\w-]*)(?:\s+(.*))?\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The answer of a command that leaves the session: for another one, or None for a new one."""
+
+    path: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The answer of a command that stands for something to say to the agent."""
+
+    text: str
+
+
+Answer = str | Opened | Prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +58,13 @@ class Command:
 
     Attributes:
         purpose: what it does, for ``/help``.
-        answer: given the agent and the rest of the line, returns what is shown.
+        answer: given the agent and the rest of the line, returns what is shown or done.
         argument: what may follow it; empty if nothing may.
         at_once: it may be used while the agent works.
     """
 
     purpose: str
-    answer: Callable[[Agent, str], str]
+    answer: Callable[[Agent, str], Answer]
     argument: str = ""
     at_once: bool = True
 
@@ -51,11 +75,15 @@ def parsed(line: str) -> tuple[str, str] | None:
     return (found[1].lower(), (found[2] or "").strip()) if found else None
 
 
-def answer(agent: Agent, line: str) -> str:
+def answer(agent: Agent, line: str) -> Answer:
     """Return the answer to a command."""
     name, rest = parsed(line) or ("", "")
     if name not in COMMANDS:
-        return f"there is no /{name}; there are: {', '.join(f'/{one}' for one in COMMANDS)}"
+        own = in_files(_root(agent))
+        if name in own:
+            return Prompt(own[name].prompt(rest))
+        known = ", ".join(f"/{one}" for one in (*COMMANDS, *own))
+        return f"there is no /{name}; there are: {known}"
     command = COMMANDS[name]
     if rest and not command.argument:
         return f"/{name} takes no argument, so {rest!r} means nothing to it"
@@ -63,6 +91,13 @@ def answer(agent: Agent, line: str) -> str:
         return command.answer(agent, rest) or "(nothing)"
     except (LearnkitError, OSError) as error:
         return str(error)
+
+
+def in_files(workspace: Path) -> dict[str, CommandFile]:
+    """The commands that the user and the project have in files, by name in lower case."""
+    from learnkit.mechanisms.prompt_files import PromptFiles
+
+    return {name.lower(): one for name, one in PromptFiles(workspace).commands.items()}
 
 
 def _of(agent: Agent, kind: type[M]) -> M | None:
@@ -77,6 +112,8 @@ def _number(name: str, rest: str, what: str) -> int:
 
 def _help(agent: Agent, rest: str) -> str:
     named = {f"/{name} {one.argument}".strip(): one.purpose for name, one in COMMANDS.items()}
+    own = in_files(_root(agent)).items()
+    named |= {f"/{name} {one.arguments}".strip(): one.description for name, one in own}
     width = max(map(len, named)) + 2
     lines = [f"{name:{width}}{purpose}" for name, purpose in named.items()]
     return "\n".join([*lines, "", *KEYS])
@@ -199,6 +236,115 @@ def _events(agent: Agent, rest: str) -> str:
     return "\n".join(str(agent.events).splitlines()[-number:])
 
 
+def _clear(agent: Agent, rest: str) -> Opened:
+    return Opened()
+
+
+def _resume(agent: Agent, rest: str) -> Answer:
+    from learnkit.terminal.saved import FOLDER, chosen, listing
+
+    folder = _root(agent) / STATE / FOLDER
+    return Opened(chosen(folder, rest)) if rest else listing(folder)
+
+
+def _export(agent: Agent, rest: str) -> str:
+    path = _root(agent) / Path(rest or "conversation.md").expanduser()
+    if path.exists():
+        raise UsageError(f"{path} is there already; /export takes another name")
+    if path.suffix == ".jsonl":
+        agent.events.save(path)
+        return f"{path} has the event log: lk.EventLog.load reads it"
+    atomic_write.replace(path, as_markdown(agent.messages))
+    return f"{path} has the conversation; a name in .jsonl would get the event log"
+
+
+def _model(agent: Agent, rest: str) -> str:
+    from learnkit.core.catalog import MODELS
+
+    if not rest:
+        known = ", ".join(MODELS)
+        return f"{agent.model}; /model NAME takes another one. With known prices: {known}"
+    agent.model = rest
+    return f"{rest} answers from now on, and works as the teammates that are started from now on"
+
+
+def _diff(agent: Agent, rest: str) -> str:
+    from learnkit.runtime.git import Git
+
+    git, root = Git(_root(agent)), _root(agent)
+    since = ["HEAD"] if git.succeeds("rev-parse", "--verify", "--quiet", "HEAD") else []
+    changed = git.run("diff", *since, "--no-ext-diff", "--no-textconv", "--", rest or ".", cwd=root)
+    new = [line for line in git.changes(root) if line.startswith("??")]
+    return (
+        "\n".join([changed.rstrip(), *new]).strip() or "nothing has changed since the last commit"
+    )
+
+
+def _init(agent: Agent, rest: str) -> Prompt:
+    return Prompt(INIT)
+
+
+def _rewind(agent: Agent, rest: str) -> str:
+    from learnkit.mechanisms.checkpoints import Checkpoints
+
+    kept = _of(agent, Checkpoints)
+    if kept is None or not kept.checkpoints:
+        return "there is nothing to go back to"
+    if not rest:
+        lines = [f"{o.number:3}  {o.prompt}  {', '.join(o.files)}" for o in kept.checkpoints]
+        how = "/rewind NUMBER goes back to before it; add files or conversation for one of them"
+        return "\n".join([*map(str.rstrip, lines), how])
+    number, _, what = rest.partition(" ")
+    if what.strip() not in ("", "files", "conversation"):
+        raise UsageError(f"/rewind takes files or conversation after the number, not {what!r}")
+    only = what.strip()
+    files, conversation = only != "conversation", only != "files"
+    at = _number("rewind", number, "the number of a prompt")
+    restored, whole = kept.rewind(at, files=files, conversation=conversation)
+    said = f"put back: {', '.join(restored) or 'no file'}; commands are not undone" if files else ""
+    stays = "the conversation stays, since it was summarised after that prompt"
+    told = ("the conversation is as it was before" if whole else stays) if conversation else ""
+    return "\n".join(filter(None, (said, told)))
+
+
+def _permissions(agent: Agent, rest: str) -> str:
+    from learnkit.mechanisms.permission import Permission
+    from learnkit.mechanisms.rules import MODES
+
+    permission = _of(agent, Permission)
+    rules = permission.rules if permission else None
+    if rules is None:
+        return "nothing is asked about here"
+    kind, _, pattern = rest.partition(" ")
+    if (mode := next((one for one in MODES if one == rest), None)) is not None:
+        rules.mode = mode
+    elif pattern.strip() and (known := next((one for one in KINDS if one == kind), None)):
+        rules.add(known, pattern.strip())
+    elif rest:
+        raise UsageError(f"/permissions takes a mode ({', '.join(MODES)}) or allow bash(pytest:*)")
+    told = [(kind, [one.text for one in getattr(rules, kind)]) for kind in KINDS]
+    lines = [f"{kind}: {', '.join(patterns)}" for kind, patterns in told if patterns]
+    how = "/permissions plan takes another mode; /permissions allow bash(pytest:*) adds a rule"
+    return "\n".join([f"mode: {rules.mode}", *lines, *([] if rest else [how])])
+
+
+def _root(agent: Agent) -> Path:
+    from learnkit.mechanisms.coding import CodingTools
+
+    coding = _of(agent, CodingTools)
+    return coding.workspace.root if coding else Path.cwd()
+
+
+#: What /init says to the agent.
+INIT = (
+    "Write AGENTS.md, which coding agents read before they work here. Look at the repository first "
+    "(the README, the configuration, the folders, the tests). If AGENTS.md exists already, correct "
+    "and complete it. Keep it under 60 lines. Say what the project is in two sentences; give the "
+    "commands to build, test and check it, each of which you have tried or found in a file; say "
+    "where things are; and name the conventions that the code follows and a newcomer would miss. "
+    "Leave out what is true of every project."
+)
+
 #: The last lines of /help.
 KEYS = (
     "Enter sends; Alt+Enter or Ctrl+J begins a new line; Tab completes a command or a path.",
@@ -217,6 +363,14 @@ COMMANDS: dict[str, Command] = {
     "skills": Command("the skills that can be loaded", _skills),
     "compact": Command("summarise the conversation", _compact, "[FOCUS]", at_once=False),
     "cost": Command("turns, tokens and money so far, by agent", _cost),
+    "model": Command("which model answers, or another one", _model, "[NAME]"),
+    "diff": Command("what has changed since the last commit", _diff, "[PATH]"),
+    "init": Command("have the agent write AGENTS.md", _init, at_once=False),
+    "rewind": Command("the prompts, or back to before one", _rewind, "[NUMBER]", at_once=False),
+    "permissions": Command("the rules; another mode, or a rule more", _permissions, "[RULE]"),
+    "clear": Command("begin a new conversation; /resume finds this one", _clear, at_once=False),
+    "resume": Command("the saved conversations, or one of them", _resume, "[ID]", at_once=False),
+    "export": Command("write the conversation to a file, .md or .jsonl", _export, "[FILE]"),
     "events": Command(f"the last {EVENTS} events, or as many as you say", _events, "[NUMBER]"),
     "quit": Command("leave", _help),
 }

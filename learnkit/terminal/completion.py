@@ -1,51 +1,81 @@
-"""Completion of what the user types: commands, and paths in the workspace."""
+"""Completion of what is typed: commands and the files that git knows, by any of their letters."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 
-from learnkit.events.text import clean
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, FuzzyCompleter
+from prompt_toolkit.document import Document
 
-#: How many paths are offered at most.
-OFFERED = 100
+from learnkit.runtime.git import preamble
 
-_WORD = re.compile(r"[^\s'\"`(]*\Z")
-_COMMAND = re.compile(r"/[A-Za-z]*\Z")
+#: How many files are looked at, completions offered; and seconds for which a list of files counts.
+FILES, OFFERED, FRESH = 20_000, 100, 10.0
 
-
-def completions(
-    before: str, commands: Mapping[str, str], folder: Path
-) -> Iterable[tuple[str, int, str]]:
-    """What may follow a text."""
-    if _COMMAND.match(before):
-        typed = before[1:].lower()
-        return [
-            (f"/{name}", len(before), f"/{name}  {purpose}")
-            for name, purpose in commands.items()
-            if name.startswith(typed)
-        ]
-    found = _WORD.search(before)
-    word = found[0] if found else ""
-    return list(islice(_paths(word, folder), OFFERED)) if word else ()
+_WORD = r"^[^\s'\"`(@]+"
+_COMMAND = re.compile(r"/[\w-]*")
 
 
-def _paths(word: str, folder: Path) -> Iterator[tuple[str, int, str]]:
-    mark = "@" if word.startswith("@") else ""  # as other agents name a file
-    path = word.removeprefix(mark)
-    above, slash, name = path.rpartition("/")
-    for entry in _listed(folder, above + slash):
-        if not entry.name.startswith(name) or (entry.name.startswith(".") and not name):
-            continue
-        shown = entry.name + ("/" if entry.is_dir() else "")
-        yield f"{mark}{above}{slash}{shown}", len(word), clean(shown)
+class Known(Completer):
+    """What may follow: a command at the beginning, a file anywhere."""
+
+    def __init__(self, commands: Mapping[str, str], folder: Callable[[], Path]) -> None:
+        named = [Completion(f"/{name}", display_meta=about) for name, about in commands.items()]
+        self._commands = FuzzyCompleter(_Listed(lambda: named), pattern=_WORD)
+        self._files = FuzzyCompleter(_Listed(self._paths), pattern=_WORD)
+        self._folder = folder
+        self._found: tuple[float, list[Completion]] = (-FRESH, [])
+
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterable[Completion]:
+        """The best completions of the word before the cursor."""
+        before = document.text_before_cursor
+        known = self._commands if _COMMAND.fullmatch(before) else self._files
+        if before[-1:].strip():
+            yield from islice(known.get_completions(document, complete_event), OFFERED)
+
+    def _paths(self) -> list[Completion]:
+        then, found = self._found
+        if time.monotonic() - then > FRESH:
+            names = islice(filter(str.isprintable, files(self._folder())), FILES)
+            found = [Completion(f'"{one}"' if " " in one else one) for one in names]
+            self._found = time.monotonic(), found
+        return found
 
 
-def _listed(folder: Path, path: str) -> Sequence[Path]:
-    """What is in a folder, in order; nothing if it cannot be read."""
-    try:
-        return sorted((folder / Path(path).expanduser()).iterdir())
-    except (OSError, RuntimeError, ValueError):
-        return ()
+class _Listed(Completer):
+    """All of a list, whatever was typed: what is around it chooses."""
+
+    def __init__(self, listed: Callable[[], list[Completion]]) -> None:
+        self._listed = listed
+
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterable[Completion]:
+        return self._listed()
+
+
+def files(folder: Path) -> Iterable[str]:
+    """The files of a folder: those that git does not ignore, or all that are not hidden."""
+    command = f"{preamble()}\nexec git ls-files -coz --exclude-standard --deduplicate"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True
+    )
+    if done.returncode == 0:
+        return [os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
+    return _walked(folder)
+
+
+def _walked(folder: Path) -> Iterable[str]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if not name.startswith("."):
+                yield str(Path(place, name).relative_to(folder))

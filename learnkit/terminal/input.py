@@ -12,21 +12,24 @@ import asyncio
 import contextlib
 import os
 import queue
+import re
 import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from learnkit.errors import UsageError
+from learnkit.events.text import clean
+from learnkit.runtime.user_folders import state_folder
 from learnkit.terminal.above import Above
-from learnkit.terminal.permission import Answer, Question, understood
+from learnkit.terminal.permission import Answer, Question
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
-    from prompt_toolkit.completion import Completion
-    from prompt_toolkit.document import Document
+    from prompt_toolkit.completion import Completer
     from prompt_toolkit.formatted_text import AnyFormattedText
     from prompt_toolkit.history import History
     from prompt_toolkit.key_binding import KeyBindings
@@ -52,9 +55,7 @@ def can_draw() -> bool:
 
 def history_file() -> Path:
     """Where typed lines are kept: with the user's own state, not in the workspace."""
-    state = os.environ.get("XDG_STATE_HOME", "")
-    folder = Path(state) if Path(state).is_absolute() else Path.home() / ".local" / "state"
-    return folder / "learnkit" / "chat_history"
+    return state_folder() / "chat_history"
 
 
 class Listener(Protocol):
@@ -69,8 +70,8 @@ class Listener(Protocol):
     def left(self) -> None:
         """The user has pressed Ctrl-D, or the terminal is gone."""
 
-    def complete(self, before: str) -> Iterable[tuple[str, int, str]]:
-        """What may follow the text that the user has typed."""
+    def completer(self) -> Completer:
+        """What knows what may follow the text that the user has typed."""
 
     def status(self, width: int) -> str:
         """The line above the input: what goes on."""
@@ -97,13 +98,13 @@ class Lines:
             while True:
                 self._output.asking = True
                 try:
-                    said = understood(self._read(f"  {ASKED}"))
+                    return question.understood(self._read(f"  {ASKED}"))
+                except UsageError as error:
+                    self._output.say(str(error), "dim")
                 except EOFError:
                     return False
                 finally:
                     self._output.asking = False
-                if said is not None:
-                    return said
 
     def close(self) -> None:
         """Nothing is open."""
@@ -121,7 +122,7 @@ class Keyboard:
         self._key_at = 0.0
         self._closed = False
         self._drawn = threading.Event()
-        self._session = _session(self, history)
+        self._session = _session(self, history, listener.completer())
         self._thread = threading.Thread(target=self._run, name="keyboard", daemon=True)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._above = Above(self._session.app)
@@ -240,23 +241,24 @@ class Keyboard:
             self._listener.typed(text)
             return
         buffer.reset()
-        answer = understood(text)
         if text.strip().startswith("/"):
             self._listener.typed(text)
-        elif answer is None:
-            self._output.say("answer with o (once), a (always) or n (no)", "dim")
-        else:
-            self._answer(answer)
+            return
+        try:
+            self._answer(self._asking.understood(text))
+        except UsageError as error:
+            self._output.say(str(error), "dim")
 
     def _answer(self, answer: Answer) -> None:
         asked = self._asking
         assert asked is not None
-        word = "always" if answer == "always" else "once" if answer else "no"
-        self._output.say(f"{ASKED}{word}", "dim")
+        why = f", {clean(answer[1])}" if isinstance(answer, tuple) else ""
+        word = "always" if answer == "always" else "once" if answer is True else "no"
+        self._output.say(f"{ASKED}{word}{why}", "dim")
         asked.reply(answer)
         if answer == "always":  # it answers the same question of other agents, too
             for other in self._questions:
-                if other.call.name == asked.call.name:
+                if other.patterns and set(other.patterns) <= set(asked.patterns):
                     other.reply(True)
         self._next_question()
 
@@ -338,10 +340,6 @@ class Keyboard:
         kept = "\n".join(lines[-max(1, min(12, size.rows - 8)) :])
         return merge_formatted_text([ANSI(f"{kept}\n\n"), prompt])
 
-    def complete(self, before: str) -> Iterable[tuple[str, int, str]]:
-        """What may follow; nothing while a question is open."""
-        return () if self.asking else self._listener.complete(before)
-
 
 def _ansi(output: Output, text: str, width: int) -> str:
     """A piece of a reply as it will be printed."""
@@ -354,16 +352,18 @@ def _ansi(output: Output, text: str, width: int) -> str:
     return captured.get().rstrip("\n")
 
 
-def _session(keyboard: Keyboard, history: Path) -> PromptSession[str]:
+def _session(keyboard: Keyboard, history: Path, completer: Completer) -> PromptSession[str]:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.application import get_app
+    from prompt_toolkit.completion import ConditionalCompleter
     from prompt_toolkit.filters import Condition
     from prompt_toolkit.output.vt100 import Vt100_Output
     from prompt_toolkit.styles import Style
 
     @Condition
-    def command() -> bool:
-        return get_app().current_buffer.text.startswith("/") and not keyboard.asking
+    def named() -> bool:
+        before = get_app().current_buffer.document.text_before_cursor
+        return bool(re.search(r"^/[\w-]*$|(?<!\S)@\S+$", before))
 
     screen = Vt100_Output.from_pty(sys.stdout)
     # When it does not ask where the cursor is, it draws the lines that it needs, not all below.
@@ -375,8 +375,8 @@ def _session(keyboard: Keyboard, history: Path) -> PromptSession[str]:
         wrap_lines=True,
         erase_when_done=True,
         history=_history(history),
-        completer=_completer(keyboard),
-        complete_while_typing=command,
+        completer=ConditionalCompleter(completer, Condition(lambda: not keyboard.asking)),
+        complete_while_typing=named,
         reserve_space_for_menu=6,
         key_bindings=_keys(keyboard),
         style=Style.from_dict(
@@ -394,6 +394,7 @@ def _session(keyboard: Keyboard, history: Path) -> PromptSession[str]:
 
 def _keys(keyboard: Keyboard) -> KeyBindings:
     from prompt_toolkit.application import get_app
+    from prompt_toolkit.completion import CompleteEvent
     from prompt_toolkit.filters import Condition
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
@@ -412,6 +413,14 @@ def _keys(keyboard: Keyboard) -> KeyBindings:
     def new_line(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
 
+    @keys.add("tab", filter=writing & plain)
+    def complete(event: KeyPressEvent) -> None:
+        buffer, asked = event.current_buffer, CompleteEvent(completion_requested=True)
+        if buffer.complete_state:
+            buffer.complete_next()
+        elif found := next(iter(buffer.completer.get_completions(buffer.document, asked)), None):
+            buffer.apply_completion(found)  # at once: a menu may still be on its way
+
     @keys.add("c-c", filter=plain)
     def interrupt(event: KeyPressEvent) -> None:
         keyboard.interrupted()
@@ -427,19 +436,6 @@ def _keys(keyboard: Keyboard) -> KeyBindings:
         """A question has no history."""
 
     return keys
-
-
-def _completer(keyboard: Keyboard) -> Any:
-    from prompt_toolkit.completion import CompleteEvent, Completer, Completion
-
-    class Known(Completer):
-        def get_completions(
-            self, document: Document, complete_event: CompleteEvent
-        ) -> Iterable[Completion]:
-            for text, replaced, shown in keyboard.complete(document.text_before_cursor):
-                yield Completion(text, -replaced, display=shown)
-
-    return Known()
 
 
 def _history(path: Path) -> History:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from learnkit.events.text import clean
+from learnkit.mechanisms.rules import Rules
 from learnkit.terminal.chat import be_silent
 from learnkit.terminal.output import Output
 from learnkit.terminal.permission import Consent
@@ -105,7 +106,7 @@ def join(
                     lease=seat.lease,
                     plan_required=seat.plan,
                     remote=seat.remote,
-                    permission=Consent(Lines(input, output).ask) if ask else None,
+                    permission=Consent(Rules(), Lines(input, output).ask) if ask else None,
                     events=session.events,
                 )
                 output.say(

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from learnkit.events.log import Event
+from learnkit.events.log import Event, EventLog
 from learnkit.events.text import arguments, clean, count, one_line
 from learnkit.terminal.api_error import waiting
 
@@ -51,6 +51,14 @@ class Output:
         self.status = Status(name)
         self._numbers: dict[tuple[str, str], int] = {}  # of running calls, by lane and id
         self._calls = 0
+
+    def begin(self, events: EventLog) -> None:
+        """A conversation begins, or goes on: count its calls and turns."""
+        started = [event for event in events if event.type == "tool.started"]
+        self._calls = len(started)
+        calls = ((event.lane, str(event.data.get("id"))) for event in started)
+        self._numbers = {call: number for number, call in enumerate(calls, 1)}
+        self.status.turns = sum(event.type == "model.replied" for event in events)
 
     @property
     def width(self) -> int:

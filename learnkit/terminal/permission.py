@@ -1,7 +1,7 @@
 """Permission in the terminal: which calls the user is asked about, and what they are shown.
 
-A tool says itself what it is (``@tool(read_only=True)``, ``@tool(internal=True)``). Every other
-call is asked about, whoever makes it, and an edit is shown as the diff that it would make.
+The rules decide which, whoever makes the call. An edit is shown as the diff that it would make,
+and with every question stands the pattern that *always* would allow.
 """
 
 from __future__ import annotations
@@ -10,20 +10,19 @@ import difflib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from learnkit.core.interface import AgentLike, Call
-from learnkit.errors import ToolError
+from learnkit.errors import ToolError, UsageError
 from learnkit.events.text import arguments, clean, count
 from learnkit.mechanisms.coding import CodingTools
-from learnkit.mechanisms.permission import Permission
+from learnkit.mechanisms.permission import Answer, Permission
+from learnkit.mechanisms.rules import Rules
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from learnkit.core.agent import Agent
-
-Answer = bool | Literal["always"]
 
 #: How much of a command or a diff is shown with the question, in lines and in characters.
 SHOWN_LINES, SHOWN_CHARACTERS = 40, 4000
@@ -45,6 +44,7 @@ class Question:
         agent: who makes the call.
         call: the call.
         text: what the user is shown.
+        patterns: what *always* would allow; empty if nothing can.
         answered: set once there is an answer.
         answer: the answer; no as long as there is none.
     """
@@ -52,6 +52,7 @@ class Question:
     agent: AgentLike
     call: Call
     text: Text
+    patterns: list[str]
     answered: threading.Event = field(default_factory=threading.Event)
     answer: Answer = False
 
@@ -61,17 +62,25 @@ class Question:
             self.answer = answer
             self.answered.set()
 
-
-def understood(typed: str) -> Answer | None:
-    """The answer that the user means; None if it is none."""
-    return _WORDS.get(typed.strip().lower())
+    def understood(self, typed: str) -> Answer:
+        """The answer that the user means; a UsageError says what to type, if it is none."""
+        word, _, rest = typed.strip().partition(" ")
+        answer = _WORDS.get(word.lower().rstrip(",:"))
+        if answer is False and rest.strip():
+            return False, rest.strip()
+        if answer is None or rest.strip():
+            raise UsageError("answer with o (once), a (always) or n (no, and perhaps why)")
+        if answer == "always" and not self.patterns:
+            raise UsageError("no pattern can allow this for good; answer with o (once) or n (no)")
+        return answer
 
 
 class Consent(Permission):
     """Asks the user about each call that could change something outside of the harness."""
 
-    def __init__(self, ask: Callable[[Question], Answer]) -> None:
-        super().__init__(self._rule, self._asked)
+    def __init__(self, rules: Rules, ask: Callable[[Question], Answer]) -> None:
+        super().__init__(rules, self._asked)
+        self._decides = rules
         self._put = ask
         self._here = threading.local()  # a teammate asks in its own thread
 
@@ -80,13 +89,12 @@ class Consent(Permission):
         self._here.agent = agent
         return super().refuse(agent, call)
 
-    def _rule(self, call: Call) -> Literal["allow", "ask"]:
-        tool = self._here.agent.tools[call.name]
-        return "allow" if tool.read_only or tool.internal else "ask"
-
     def _asked(self, call: Call) -> Answer:
         agent: AgentLike = self._here.agent
-        return self._put(Question(agent, call, proposal(agent, call)))
+        text, patterns = proposal(agent, call), self._decides.suggested(agent, call)
+        if patterns:
+            text.append(f"\n  always: {clean(', '.join(patterns))}", style="not bold dim")
+        return self._put(Question(agent, call, text, patterns))
 
 
 def proposal(agent: AgentLike, call: Call) -> Text:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learnkit.course import files as course_files
 from learnkit.events.log import EventLog
+from learnkit.mechanisms.settings import Settings
 from learnkit.terminal.replay import PLAYED, Playback, check
 
 if TYPE_CHECKING:
     import anthropic
+
+    from learnkit.core.agent import Agent
+    from learnkit.mechanisms.permission import Permission
+    from learnkit.terminal.saved import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +31,8 @@ class Session:
         client: an ``anthropic.Anthropic`` with a clock, as :func:`learnkit.connect` makes it.
         workspace: the folder that the agent works in.
         events: the log.
+        record: what saves the log; None if nothing does.
+        settings: the user's and the project's, of which the hooks count here.
         playback: the recorded conversation, if one is played.
         limited: the process may end some seconds after the conversation, whatever still runs.
     """
@@ -31,18 +40,94 @@ class Session:
     client: anthropic.Anthropic
     workspace: Path
     events: EventLog = field(default_factory=EventLog)
+    record: Record | None = None
+    settings: Settings = field(default_factory=Settings)
     playback: Playback | None = None
     limited: bool = False
 
 
-@contextmanager
-def live(workspace: Path) -> Iterator[Session]:
-    """A conversation with the API, whose clock is closed after it."""
-    from learnkit.clients.connect import connect
+class Paused:
+    """A client of a recording that waits while the recording is paused."""
 
-    client = connect("live")
-    with client.clock:
-        yield Session(client, workspace, limited=True)
+    max_retries = 0
+
+    def __init__(self, client: anthropic.Anthropic, playback: Playback) -> None:
+        self._client, self._playback = client, playback
+        self.messages = self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def create(self, **request: Any) -> Any:
+        """Return a reply, or its stream."""
+        self._playback.wait()
+        return self._client.messages.create(**request)
+
+
+def open_agent(
+    session: Session,
+    stack: ExitStack,
+    wait: Callable[[str, bool], object],
+    permission: Permission | None,
+    **options: Any,
+) -> Agent:
+    """Make the agent of a session, which goes on where its log has ended.
+
+    A recording has the requests of the harness alone, without what is the user's own.
+    """
+    from learnkit.backends.connect import SETTING, open_backend
+    from learnkit.harness import full_agent
+    from learnkit.mechanisms.todo import Todo
+    from learnkit.runtime.virtual_clock import VirtualClock
+
+    client: Any = session.client
+    backend = None
+    if os.environ.get(SETTING) and not isinstance(client.clock, VirtualClock):
+        backend = open_backend(clock=client.clock, patience=math.inf, waiting=wait)
+        stack.callback(backend.close)
+    if session.playback is not None:
+        client = Paused(client, session.playback)
+    else:
+        options |= own_parts(session)
+    options |= {"backend": backend, "permission": permission, "events": session.events}
+    agent = full_agent(client, session.workspace, **options)
+    agent.resume()
+    lists = [one for one in session.events if one.type == "todo.updated" and one.lane == agent.name]
+    for todo in agent.mechanisms:
+        if isinstance(todo, Todo) and lists:
+            todo.restore(lists[-1].data["items"])
+    return agent
+
+
+def own_parts(session: Session) -> dict[str, Any]:
+    """What the user and the project have written down, and a way back, as parts of the harness."""
+    from learnkit.mechanisms.checkpoints import Checkpoints
+    from learnkit.mechanisms.hooks import UserHooks
+    from learnkit.mechanisms.prompt_files import PromptFiles
+
+    place, record, hooks = session.workspace, session.record, session.settings.hooks
+    kept = None if record is None else record.checkpoints
+    return {
+        "instructions": True,
+        "agents": PromptFiles(place).agents,
+        "before": [UserHooks(hooks, place)] if hooks else [],
+        "extra": [Checkpoints(place, kept)],
+    }
+
+
+@contextmanager
+def live(
+    workspace: Path, record: Record | None = None, settings: Settings | None = None
+) -> Iterator[Session]:
+    """A conversation with the API, whose clock is closed after it; or one that goes on."""
+    from learnkit.clients.connect import connect
+    from learnkit.runtime.clock import SystemClock
+
+    with closing(record) if record is not None else nullcontext():
+        client = connect("live", clock=SystemClock(record.time if record else 0.0))
+        events = EventLog() if record is None else record.events
+        with client.clock:
+            yield Session(client, workspace, events, record, settings or Settings(), limited=True)
 
 
 @contextmanager
@@ -60,6 +145,6 @@ def recorded(lesson: str) -> Iterator[Session]:
         with suppress(Miss), made.scenario(scenario) as run:  # the conversation has told of it
             source: Any = run.client.source
             playback = Playback(Recording.load(path), scenario, source.unused)
-            yield Session(run.client, run.workspace, run.events, playback)
+            yield Session(run.client, run.workspace, run.events, playback=playback)
     finally:
         made.remove()

@@ -15,6 +15,7 @@ import learnkit as lk
 from learnkit.clients.connect import from_source
 from learnkit.clients.contract.rules import check
 from learnkit.clients.scripted import Scripted
+from learnkit.core.catalog import DEFAULT_MODEL
 from learnkit.core.interface import Call, Result
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.request import WAITS
@@ -232,6 +233,44 @@ def test_the_turn_limit_ends_with_every_call_answered() -> None:
         lk.Agent(async_client)
     with pytest.raises(UsageError, match="max_turns is 0; a run needs at least one turn"):
         agent_of([], max_turns=0)
+    for dollars in (0, -1, float("nan")):
+        with pytest.raises(UsageError, match="give US dollars"):
+            agent_of([], max_cost=dollars)
+    with pytest.raises(UsageError, match="max_cost needs the price of"):
+        agent_of([], max_cost=1, prices={})
+
+
+#: A dollar for each token that is written.
+DOLLARS = {DEFAULT_MODEL: lk.Price(0, 1e6, 0, 0, 0)}
+
+
+def costly(*replies: Any) -> list[Any]:
+    """Replies that cost a dollar each."""
+    return [lk.reply(one, usage={"input_tokens": 9, "output_tokens": 1}) for one in replies]
+
+
+def test_the_limit_of_cost_ends_with_every_call_answered() -> None:
+    script = costly(*[lk.use("echo", text="a")] * 3, lk.say("done"))
+    agent = agent_of(script, max_cost=2.0, prices=DOLLARS)
+    assert agent.run("Go.") == lk.Outcome("", "cost_limit", 2)
+    assert results(agent) == [("a", False)]
+    assert agent.run() == lk.Outcome("done", "end_turn", 2), "each run has the limit for itself"
+
+
+def test_subagents_spend_from_the_same_limit() -> None:
+    task = lk.use("task", prompt="p", description="d")
+    script = costly(task, *[lk.use("echo", text="a")] * 8)
+    agent = agent_of(script, lk.Subagents(), max_cost=3.5, prices=DOLLARS)
+    assert agent.run("Go.").reason == "cost_limit"
+    ends = [event.data["reason"] for event in agent.events if event.type == "subagent.ended"]
+    assert ends == ["cost_limit"]
+    assert sum(event.type == "model.replied" for event in agent.events) == 4
+
+
+def test_a_reply_whose_price_is_not_known_ends_a_limited_run() -> None:
+    agent = agent_of([lk.use("echo", text="a")] * 3, max_cost=100)
+    agent.prices = {}
+    assert agent.run("Go.") == lk.Outcome("", "cost_limit", 1)
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_always_does_not_outweigh_a_denial() -> None:
 @pytest.mark.parametrize("said", ["no", "yes", None, 1, 0, ""])
 def test_an_answer_that_is_none_is_refused(said: Any) -> None:
     lead = agent()
-    with pytest.raises(UsageError, match="it must return True, False or 'always'"):
+    with pytest.raises(UsageError, match="it must return True, False, 'always' or"):
         Permission(lambda call: "ask", lambda call: said).refuse(lead, call())
     assert decided(lead) == []
 
@@ -144,3 +144,10 @@ def test_a_decision_that_is_none_is_refused(ruling: Any) -> None:
 def test_an_error_in_the_policy_goes_on_up_so_the_call_does_not_run() -> None:
     with pytest.raises(ZeroDivisionError):
         Permission(lambda call: 1 / 0).refuse(agent(), call())  # type: ignore[arg-type,return-value]
+
+
+def test_a_no_may_have_a_reason_which_the_model_reads() -> None:
+    permission = Permission({"*": "ask"}, lambda call: (False, "that file is generated."))
+    assert permission.refuse(agent(), call()) == (
+        "Permission denied: the user declined this call: that file is generated."
+    )

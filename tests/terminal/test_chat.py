@@ -25,6 +25,7 @@ import learnkit as lk
 from learnkit.clients.recordings.recording import Recording, Turn
 from learnkit.clients.recordings.replay import Miss
 from learnkit.core.catalog import DEFAULT_MODEL, MODELS
+from learnkit.mechanisms.rules import Rules
 from learnkit.terminal.chat import Chat
 from learnkit.terminal.commands import COMMANDS, answer, money
 from learnkit.terminal.replay import Playback
@@ -63,7 +64,8 @@ class Talk:
         client = script if isinstance(script, anthropic.Anthropic) else lk.scripted(script)
         with client.clock:  # type: ignore[union-attr]
             session = contextlib.nullcontext(Session(client, folder, playback=playback))
-            self.chat = Chat(session, folder, read=read, console=console, **options)
+            options.setdefault("rules", Rules())
+            self.chat = Chat(lambda record: session, folder, read=read, console=console, **options)
             self.code = self.chat.run()
 
     @property
@@ -117,12 +119,87 @@ def test_what_could_change_something_is_asked_about(
     assert "bash\n  touch a.txt\n" in talk.text
 
 
+def test_a_reason_reaches_the_model_and_always_means_the_pattern_that_is_shown(
+    tmp_path: Path,
+) -> None:
+    script = [
+        lk.use("bash", command="git push"),
+        lk.use("bash", command="touch a"),
+        lk.use("bash", command="touch b && touch c"),
+        lk.use("bash", command="touch $(rm d)"),
+        lk.say("done"),
+    ]
+    lines = ["go", "n because we never push", "a", "a", "n"]
+    talk = Talk(tmp_path, script, [*lines, "/permissions"])
+    said = [one["content"] for one in talk.chat.agent.messages if one["role"] == "user"][1:]
+    assert "Permission denied: the user declined this call: because we never push." in str(said[0])
+    assert "always: bash(touch:*)\n" in talk.text
+    assert "no pattern can allow this for good" in talk.text  # what $(…) runs can't be known
+    assert "mode: default\nallow: bash(touch:*)\n" in talk.text
+    assert sorted(path.name for path in tmp_path.glob("?")) == ["a", "b", "c"]
+
+
+def test_plan_mode_asks_about_the_plan_and_then_works(tmp_path: Path) -> None:
+    write = lk.use("write_file", path="a.txt", content="one")
+    plan = lk.use("propose_plan", plan="1. Write a.txt.")
+    script = [write, plan, plan, write, lk.say("written")]
+    lines = ["/permissions plan", "go", "n because of the name", "o", "o", "/permissions"]
+    talk = Talk(tmp_path, script, lines)
+    how = [e.data["how"] for e in talk.chat.agent.events if e.type == "tool.ended"]
+    assert how == ["refused", "refused", "ran", "ran"]
+    assert "propose_plan\n  1. Write a.txt." in talk.text
+    assert "mode: default\n" in talk.text.partition("written")[2]
+
+
+def test_rewind_puts_files_and_conversation_back_and_says_what_it_does_not(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one")
+
+    def model(request: Any) -> Any:
+        if isinstance(request["messages"][-1]["content"], str):
+            content = request["messages"][-1]["content"]
+            return lk.use("write_file", path="a.txt", content=content)
+        return lk.say("written")
+
+    lines = ["two", "three", "/rewind", "/rewind 2 files", "/rewind 1", "/rewind x", "four"]
+    talk = Talk(tmp_path, model, lines, rules=Rules(mode="yes"))
+    assert "  1  two  a.txt\n  2  three  a.txt\n" in talk.text
+    assert talk.text.count("put back: a.txt; commands are not undone") == 2
+    assert "the conversation is as it was before" in talk.text
+    assert "/rewind takes the number of a prompt, such as /rewind 3, not 'x'" in talk.text
+    assert talk.chat.agent.messages[0]["content"] == "four"
+
+
+def test_what_the_project_says_and_keeps_in_files_is_used(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("Write tests first.\n")
+    for place, text in {
+        "agents/critic.md": "---\nname: critic\ndescription: Judges.\n---\nBe strict.\n",
+        "commands/fix-it.md": "---\ndescription: Mend\n---\nFix issue $1.\n",
+    }.items():
+        path = tmp_path / ".claude" / place
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    bodies: list[Any] = []
+
+    def model(request: Any) -> Any:
+        bodies.append(request)
+        return lk.say("done")
+
+    talk = Talk(tmp_path, model, ["/fix-it 36", "/help", "/nothing"])
+    assert bodies[0]["messages"][-1]["content"] == "Fix issue 36."
+    assert "Write tests first." in str(bodies[0]["system"])
+    assert "critic" in str([one for one in bodies[0]["tools"] if one["name"] == "task"])
+    assert re.search(r"/fix-it +Mend", talk.text)
+    assert "/fix-it" in talk.text.partition("there is no /nothing; there are: ")[2]
+
+
 def test_reading_is_not_asked_about_and_with_yes_nothing_is(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\n")
     script = [lk.use("read_file", path="a.txt"), lk.use("task_list"), lk.say("done")]
     talk = Talk(tmp_path, script, ["go"])
     assert len(talk.asked) == 2
-    talk = Talk(tmp_path, [lk.use("bash", command="ls"), lk.say("done")], ["go"], ask=False)
+    talk = Talk(
+        tmp_path, [lk.use("bash", command="ls"), lk.say("done")], ["go"], rules=Rules(mode="yes")
+    )
     assert len(talk.asked) == 2
 
 
@@ -172,7 +249,7 @@ def test_every_command_answers(tmp_path: Path) -> None:
         (400, "prompt is too long: 9 tokens", "prompt is too long: 9 tokens; send /compact"),
         (400, "no such field", "the API: 400, no such field\n"),
         (401, "invalid x-api-key", "401, invalid x-api-key; check ANTHROPIC_API_KEY"),
-        (404, "model: gone", "404, model: gone; check ANTHROPIC_BASE_URL, and the name of the"),
+        (404, "model: gone", "404, model: gone; /model takes another model"),
         (429, "slow down", "(the key has used up its rate for now (429, slow down); trying again"),
         (529, "Overloaded", "(the server is overloaded (529, Overloaded); trying again"),
     ],
@@ -316,7 +393,10 @@ def live(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         yield server
 
 
-def test_commands_for_what_was_left_out_say_so() -> None:
+def test_commands_for_what_was_left_out_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # /export writes there
     agent = lk.Agent(lk.scripted([lk.say("done")]))
     said = {name: answer(agent, f"/{name}") for name in COMMANDS}
     assert [said[name] for name in ("tasks", "team", "inbox", "todo", "skills", "compact")] == [

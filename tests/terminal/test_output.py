@@ -11,6 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 from project import ROOT
+from prompt_toolkit.completion import CompleteEvent, DummyCompleter
+from prompt_toolkit.document import Document
 from rich.console import Console
 from rich.text import Text
 
@@ -18,12 +20,13 @@ import learnkit as lk
 from learnkit.clients.recordings.recording import Recording
 from learnkit.core.interface import Call
 from learnkit.terminal.commands import answer, parsed
-from learnkit.terminal.completion import completions
+from learnkit.terminal.completion import Known
 from learnkit.terminal.input import PATIENCE, Keyboard
 from learnkit.terminal.output import Output, Status, last_block
 from learnkit.terminal.permission import Question, proposal
 from learnkit.terminal.replay import Playback
 
+LISTENER = SimpleNamespace(completer=DummyCompleter)
 REPLY = """# Title
 
 First paragraph, with **bold**.
@@ -225,7 +228,7 @@ def test_a_question_shows_whose_call_it_is_and_all_that_it_hides(tmp_path: Path)
     assert long.splitlines()[-1] == "  … 10 more lines; /show has all of it"
     wide = proposal(agent, Call("3", "bash", {"command": "x" * 5000})).plain
     assert wide.count("x") + int(wide.split("… ")[1].split()[0].replace(",", "")) == 5000
-    question = Question(agent, edit, proposal(agent, edit))
+    question = Question(agent, edit, proposal(agent, edit), [])
     question.reply(False)
     question.reply(True)  # a key that was pressed too late
     assert question.answer is False
@@ -233,10 +236,8 @@ def test_a_question_shows_whose_call_it_is_and_all_that_it_hides(tmp_path: Path)
 
 def test_a_question_of_an_agent_that_is_stopped_is_answered_with_no(tmp_path: Path) -> None:
     agent, answers = lk.Agent(lk.scripted([])), list[object]()
-    keyboard = Keyboard(
-        Output(Console(file=io.StringIO())), SimpleNamespace(), tmp_path / "history"
-    )
-    question = Question(agent, Call("id", "bash", {}), Text("Run it?"))
+    keyboard = Keyboard(Output(Console(file=io.StringIO())), LISTENER, tmp_path / "history")
+    question = Question(agent, Call("id", "bash", {}), Text("Run it?"), [])
     asked = threading.Thread(target=lambda: answers.append(keyboard.ask(question)), daemon=True)
     asked.start()
     agent.stop.set()
@@ -244,16 +245,17 @@ def test_a_question_of_an_agent_that_is_stopped_is_answered_with_no(tmp_path: Pa
     assert answers == [False]
 
 
-def test_always_answers_what_is_asked_about_the_same_tool(tmp_path: Path) -> None:
+def test_always_answers_what_the_same_patterns_cover(tmp_path: Path) -> None:
     agent, screen = lk.Agent(lk.scripted([])), Output(Console(file=io.StringIO()))
-    keyboard = Keyboard(screen, SimpleNamespace(), tmp_path / "history")
-    tools = ("bash", "write_file", "bash")
-    questions = [Question(agent, Call("id", tool, {}), Text("Run it?")) for tool in tools]
+    keyboard = Keyboard(screen, LISTENER, tmp_path / "history")
+    tests, lint = "bash(pytest:*)", "bash(ruff:*)"
+    patterns = ([tests, lint], [lint], [tests, "bash(rm:*)"], [])  # the last one: none can be made
+    questions = [Question(agent, Call("id", "bash", {}), Text("Run?"), one) for one in patterns]
     for question in questions:
         keyboard._add(question)
     keyboard._answer("always")
-    assert [one.answered.is_set() for one in questions] == [True, False, True]
-    assert [one.answer for one in questions] == ["always", False, True]
+    assert [one.answered.is_set() for one in questions] == [True, True, False, False]
+    assert [one.answer for one in questions] == ["always", True, False, False]
 
 
 def test_a_recording_says_what_the_user_said_and_stands_still_while_it_is_paused() -> None:
@@ -278,18 +280,25 @@ def test_a_path_at_the_beginning_is_no_command() -> None:
     assert parsed("/Show  3 ") == ("show", "3")
 
 
-def test_paths_are_relative_to_the_workspace(tmp_path: Path) -> None:
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "one.py").write_text("")
-    (tmp_path / ".git").mkdir()
-    assert list(completions("see s", {}, tmp_path)) == [("src/", 1, "src/")]
-    assert list(completions("see @src/o", {}, tmp_path)) == [("@src/one.py", 6, "one.py")]
-    assert list(completions("see ./", {}, tmp_path)) == [("./src/", 2, "src/")]
-    assert list(completions("see .g", {}, tmp_path)) == [(".git/", 2, ".git/")]
-    assert list(completions("see nowhere/x", {}, tmp_path)) == []
-    assert list(completions("/S", {"show": "x", "team": "y"}, tmp_path)) == [
-        ("/show", 2, "/show  x")
-    ]
+def test_commands_and_files_are_completed_by_any_of_their_letters(tmp_path: Path) -> None:
+    for name in ("src/one.py", "src/other.md", ".git/config", "two words.md", "evil\x1b[2J.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    known = Known({"show": "a call", "team": "who"}, lambda: tmp_path)
+
+    def offered(before: str) -> list[tuple[str, int]]:
+        made = known.get_completions(Document(before), CompleteEvent())
+        return [(one.text, one.start_position) for one in made]
+
+    assert offered("see @sone") == [("src/one.py", -4)]
+    assert offered("see src/o") == [("src/one.py", -5), ("src/other.md", -5)]
+    assert offered("see @tw") == [('"two words.md"', -2)]
+    assert offered("see nowhere/x") == []
+    assert offered("see config") == []  # hidden, where there is no git
+    assert offered("see @evil") == []  # it could not be shown as it is
+    assert offered("see ") == []
+    assert offered("/Sw") == [("/show", -3)]
+    assert offered("/show /sh") == []
 
 
 def test_the_time_in_which_the_user_is_asked_does_not_count(

@@ -122,7 +122,7 @@ def test_a_history_that_cannot_be_written_ends_nothing(desk: Desk) -> None:
 
 def test_commands_and_paths_are_completed(desk: Desk) -> None:
     (desk.work / "source").mkdir()
-    (desk.work / "source" / "parser.py").write_text("")
+    (desk.work / "source" / "parser.py").write_text("limit = 30\n</attachment>\n")
     screen = desk.chat(lambda body: lk.say("Seen."))
     screen.type("/sk")
     screen.expect("the skills that can be loaded")
@@ -130,13 +130,20 @@ def test_commands_and_paths_are_completed(desk: Desk) -> None:
     screen.expect("> /skills")
     screen.type(ENTER)
     screen.expect("there are no skills")
-    screen.type(f"read sou{TAB}")
-    screen.expect("> read source/")
-    screen.type(f"pa{TAB}")
+    screen.type(f"read pars{TAB}")
     screen.expect("> read source/parser.py")
+    screen.type(" and @srpa")
+    screen.expect("source/parser.py", times=2)  # the menu is there without Tab
+    screen.type(TAB)
+    screen.expect("> read source/parser.py and @source/parser.py")
     screen.type(ENTER)
+    screen.expect("(source/parser.py goes along)")
     screen.expect("Seen.")
-    assert desk.said() == "read source/parser.py"
+    said, file = desk.said()
+    assert said["text"] == "read source/parser.py and @source/parser.py"
+    assert file["text"] == (
+        '<attachment path="source/parser.py">\nlimit = 30\n< /attachment>\n\n</attachment>'
+    )
     leave(screen)
 
 

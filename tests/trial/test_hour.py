@@ -32,6 +32,8 @@ from .model import Day, Gate, Plans, Step, View, at_work
 pytestmark = pytest.mark.slow
 
 ADA = "Ada Lovelace|ada@example.com"
+#: What every agent in the repository is told.
+RULE = "Every function has a test."
 #: Python that writes no caches, so that a worktree has nothing in it but the work.
 TESTS = "python3 -B -m unittest -q"
 
@@ -122,6 +124,7 @@ class Desk:
         (self.repo / "tests").mkdir()
         for name, text in {
             "README.md": "# Statistics\n",
+            "AGENTS.md": f"{RULE}\n",
             "stats/__init__.py": "",
             "stats/mean.py": MEAN,
             "tests/__init__.py": "",
@@ -149,11 +152,13 @@ class Desk:
             "ANTHROPIC_BASE_URL": day.url,
             "LEARNKIT_MODEL": DEFAULT_MODEL,
             "XDG_STATE_HOME": str(self.folder / "state"),
+            "XDG_CONFIG_HOME": str(self.folder / "config"),
             "LEARNKIT_REPRODUCIBLE": "0",  # as on a user's machine
         }
+        self.env = env
         screen = Screen(*options, folder=self.repo, columns=120, forked=forked, **env)
         self.stack.callback(screen.close)
-        screen.expect("0 turns")
+        screen.expect("/help · ≈")
         return screen
 
     def processes(self) -> list[str]:
@@ -184,6 +189,8 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 ANSWERED = re.compile(r"Run it\?[^:]*: (?:once|always|no)\b")
+#: The line of a question that says what can be allowed for good.
+PATTERN = " always: "
 
 
 def question(screen: Screen) -> str:
@@ -216,7 +223,7 @@ def until_said(screen: Screen, text: str, within: float = 90.0) -> None:
     """Wait for words, and allow every call of a new kind meanwhile."""
     screen.until(lambda: text in screen.words or bool(question(screen)), repr(text), within)
     while text not in screen.words:
-        answer(screen, "a")
+        answer(screen, "a" if PATTERN in question(screen) else "o")
         screen.until(lambda: text in screen.words or bool(question(screen)), repr(text), within)
 
 
@@ -458,11 +465,12 @@ def test_an_hour_of_work(desk: Desk) -> None:
         assert day.twice == set()
         with_a_team(desk, day, screen)
         killed(desk, day, screen, mark)
-        cost = len(day.delivered)
-        screen = desk.chat(day)
+        options = ("--allow", "bash", "--allow", "write(**)", "--continue")
+        screen = desk.chat(day, *options)
         to_the_end(desk, day, screen)
-        check_cost(screen, day.delivered[cost:])
+        check_cost(screen, day.delivered)  # of both processes
         leave(screen)
+        in_a_script(desk, day)
         assert day.completions() == {id: 1 for id in range(1, 5)}
         assert day.twice == set()
         assert day.failures == {}
@@ -478,11 +486,13 @@ def alone(desk: Desk, day: Day, screen: Screen) -> None:
     """The agent works by itself: questions, edits, a job, four times Ctrl-C, two compactions."""
     say(screen, FIX)
     allow(screen, "unittest", "o")
-    allow(screen, "rm -r tests", "n")
+    allow(screen, "rm -r tests", "n because the tests stay")
     allow(screen, "+ return sum(numbers) / len(numbers)", "o")
     allow(screen, "unittest", "o")
-    allow(screen, "git commit", "a")
+    allow(screen, "git commit", "o")  # in (…): no pattern can allow it
     screen.expect("The mean is right now.")
+    assert "declined this call: because the tests stay" in json.dumps(day.bodies[-1]["messages"])
+    assert RULE in json.dumps(day.bodies[-1]["system"])
     assert (desk.repo / "tests" / "test_mean.py").is_file()
     quiet(screen)
 
@@ -505,6 +515,7 @@ def alone(desk: Desk, day: Day, screen: Screen) -> None:
     quiet(screen)
 
     say(screen, SLOW)
+    allow(screen, "sleep 300", "o")
     screen.until(lambda: any("sleep 300" in one for one in desk.processes()), "the command")
     cancel(screen, 3)  # during a tool
     screen.until(lambda: not any("sleep 300" in one for one in desk.processes()), "its end")
@@ -517,6 +528,7 @@ def alone(desk: Desk, day: Day, screen: Screen) -> None:
     quiet(screen)
 
     say(screen, READ)
+    allow(screen, "always: bash(seq:*)", "a")
     screen.expect("(the conversation was summarised)")  # it became too long
     screen.expect("All are read.")
     quiet(screen)
@@ -525,6 +537,7 @@ def alone(desk: Desk, day: Day, screen: Screen) -> None:
     allow(screen, "background_run", "a")
     allow(screen, "NEWS.md", "a")
     screen.expect("(the conversation was summarised)", times=2)  # the model asked for it
+    allow(screen, "git commit", "o")
     screen.expect("It is written.")
     quiet(screen)
 
@@ -540,6 +553,10 @@ def with_a_team(desk: Desk, day: Day, screen: Screen) -> None:
     """Two teammates in worktrees, and the fifth Ctrl-C: their tasks are free again."""
     alice, bob = at("alice", 1, 1), at("bob", 2, 1)
     day.gates += [alice, bob]
+    say(screen, "/permissions allow bash")
+    screen.expect("allow: ")
+    say(screen, "/permissions accept-edits")
+    screen.expect("mode: accept-edits")
     say(screen, TEAM)
     until_said(screen, "Two teammates.")
     screen.until(lambda: alice.reached() and bob.reached(), "both at work")
@@ -586,7 +603,7 @@ def killed(desk: Desk, day: Day, screen: Screen, mark: str) -> None:
 
 
 def to_the_end(desk: Desk, day: Day, screen: Screen) -> None:
-    """A new chat in the same folder: board and mail go on."""
+    """A new process goes on with the conversation, the board and the mail."""
     say(screen, "/tasks")
     screen.expect("(3/4 completed)")
     say(screen, "/inbox")
@@ -597,7 +614,7 @@ def to_the_end(desk: Desk, day: Day, screen: Screen) -> None:
     quiet(screen)
     last = [body for body in day.bodies[asked_before:] if View(body, day.plans).who == "lead"][-1]
     read = re.findall(r"\[(\w+) \d\] The \1 is there, with a test", json.dumps(last["messages"]))
-    assert len(read) == len(set(read)) == 2  # what alice has written before, and the last one
+    assert len(read) == len(set(read)) == 4  # each report once, whichever process has read it
     assert Counter(status for status, _ in desk.board().values()) == {"completed": 4}
     members = json.loads(desk.state("team/config.json").read_text())["members"]
     assert sorted(one["name"] for one in members) == ["alice", "bob"]
@@ -608,6 +625,24 @@ def to_the_end(desk: Desk, day: Day, screen: Screen) -> None:
         assert steps["worktree.merge.after", name] == 1
         assert steps["worktree.remove.after", name] == 1
     assert len(desk.git("worktree", "list").splitlines()) == 1
+
+
+def in_a_script(desk: Desk, day: Day) -> None:
+    """One more question in the same conversation, which knows what was decided before."""
+    asked = [sys.executable, "-m", "learnkit", "chat", "-p", RECALL, "--continue", "--json"]
+    done = subprocess.run(
+        asked,
+        cwd=desk.repo,
+        env={**os.environ, **desk.env},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=True,
+    )
+    said = json.loads(done.stdout)
+    assert DECISION in said["text"]
+    assert said["cost"] == pytest.approx(price(day.delivered[-said["turns"] :]))
+    (saved,) = desk.state("sessions").glob("*.jsonl")
+    assert saved.stem == said["session"]
 
 
 # The same work, shorter, with servers that misbehave

@@ -17,6 +17,8 @@ from learnkit.runtime.shell import Shell
 from learnkit.runtime.workspace import STATE
 
 VERSION = 1
+#: A project's settings are in it as well, and may come with the repository: the user is asked.
+SETTINGS = "settings.toml"
 
 
 def open_state(workspace: str | Path, shell: Shell) -> tuple[Path, Git | None]:
@@ -28,7 +30,7 @@ def open_state(workspace: str | Path, shell: Shell) -> tuple[Path, Git | None]:
     git, tracked, problem = None, False, ""
     try:
         git = Git(workspace, shell)
-        tracked = git.tracked(STATE, workspace)
+        tracked = git.tracked(STATE, workspace, besides=f"{STATE}/{SETTINGS}")
     except (UsageError, GitError) as error:
         if any(os.path.lexists(place / ".git") for place in (workspace, *workspace.parents)):
             problem = str(error)
@@ -50,7 +52,7 @@ def open_state(workspace: str | Path, shell: Shell) -> tuple[Path, Git | None]:
             f"{folder}, where the state goes, cannot be made or closed to other users "
             f"({error.strerror}); take a folder that is yours and can be written"
         ) from None
-    if link := _link_in(folder):
+    if link := link_in(folder):
         raise UsageError(f"{link} is a link, and state must not lie elsewhere; remove it")
     with locked(folder):
         # For git add -A in a repository that is made later, or in a copy of the folder.
@@ -61,7 +63,7 @@ def open_state(workspace: str | Path, shell: Shell) -> tuple[Path, Git | None]:
     return folder, git
 
 
-def _link_in(folder: Path) -> Path | None:
+def link_in(folder: Path) -> Path | None:
     """A symbolic link in a folder, at any depth."""
     for top, folders, files in os.walk(folder):
         for name in (*folders, *files):

@@ -144,7 +144,7 @@ class Document:
             raise self.damaged(f"is not JSON ({error})") from None
         if self._kind is not Any:
             check_version(self.path, value)
-        if problem := _mismatch(value, self._kind):
+        if problem := mismatch(value, self._kind):
             raise self.damaged(f"does not hold what it should: {problem}")
         self._seen = True
         return value
@@ -332,7 +332,7 @@ def _carry_out(folder: Path) -> None:
     decided = document.read()
     versioned = isinstance(decided.get("version"), int)
     what, kind = ("appends", _Appends) if "appends" in decided else ("renames", _Renames)
-    if versioned and (problem := _mismatch(decided.get(what), kind)):
+    if versioned and (problem := mismatch(decided.get(what), kind)):
         raise document.damaged(f"does not hold what it should: {problem}")
     try:
         if versioned and what == "appends":
@@ -454,7 +454,7 @@ def _decoded(line: bytes) -> dict[str, Any] | None:
     return entry if isinstance(entry, dict) else None
 
 
-def _mismatch(value: Any, kind: Any) -> str:
+def mismatch(value: Any, kind: Any) -> str:
     """What keeps a value from being of a kind; empty if nothing does."""
     if kind is Any:
         return ""

@@ -36,6 +36,7 @@ AGAIN = 5.0
 
 _ENDS = {
     "turn_limit": "It reached its limit of {turns} turns.",
+    "cost_limit": "The limit of cost is reached.",
     "cancelled": "It was cancelled.",
     "max_tokens": "Its last message was cut off.",
     "refusal": "The model refused to continue.",

@@ -1,0 +1,146 @@
+"""``learnkit chat -p``: one prompt, one answer, for scripts; nobody is asked anything.
+
+Standard output has the answer and nothing else, or JSON. The exit code is 0 when the model is done,
+1 after an error, and 2 when something has kept it from being done: a call that nobody could allow,
+a limit, a refusal of the model's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal
+
+from learnkit.errors import LearnkitError
+from learnkit.events.log import Event
+from learnkit.events.text import arguments, clean, one_line
+from learnkit.terminal.api_error import sentence
+from learnkit.terminal.chat import LAST_REPLY, be_silent
+from learnkit.terminal.output import Output
+from learnkit.terminal.session import Session, open_agent
+
+if TYPE_CHECKING:
+    from learnkit.core.agent import Outcome
+    from learnkit.mechanisms.rules import Rules
+
+Form = Literal["text", "json", "stream-json"]
+
+DONE, ERROR, STOPPED = 0, 1, 2
+_ENDS = ("end_turn", "stop_sequence")
+
+
+def whole_prompt(prompt: str) -> str:
+    """The prompt, with what comes on standard input after it."""
+    piped = "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read()
+    return "\n\n".join(part for part in (prompt, piped) if part.strip())
+
+
+class Headless:
+    """One run of the agent.
+
+    Args:
+        opened: the session.
+        rules: what may run; whatever would have to be asked about is refused.
+        form: what is printed.
+        options: as for :class:`learnkit.Agent`.
+    """
+
+    def __init__(
+        self,
+        opened: AbstractContextManager[Session],
+        rules: Rules,
+        form: Form = "text",
+        **options: Any,
+    ) -> None:
+        self._opened, self._rules, self._form, self._options = opened, rules, form, options
+        self._refused: list[str] = []
+
+    def run(self, prompt: str) -> int:
+        """Work on a prompt; return the exit code."""
+        import anthropic
+
+        signal.signal(signal.SIGTERM, _interrupted)
+        code, problem = ERROR, ""
+        with ExitStack() as stack:
+            session = stack.enter_context(self._opened)
+            over = threading.Timer(LAST_REPLY, lambda: os._exit(code))
+            over.daemon = True
+            stack.callback(over.start)
+            try:
+                code = self._work(session, stack, prompt)
+            except KeyboardInterrupt:
+                code, problem = 128 + signal.SIGINT, "interrupted"
+            except anthropic.APIError as error:
+                problem = sentence(error, str(session.client.base_url))
+            except BrokenPipeError:  # nobody reads any more
+                be_silent()
+            except (LearnkitError, anthropic.AnthropicError, OSError) as error:
+                problem = str(error)
+            if problem:
+                _tell(problem)
+                if self._form != "text":
+                    _print({"type": "result", "error": problem, "session": _name(session)})
+            sys.stdout.flush()
+        over.cancel()
+        return code
+
+    def _work(self, session: Session, stack: ExitStack, prompt: str) -> int:
+        from rich.console import Console
+
+        from learnkit.mechanisms.permission import Permission
+        from learnkit.terminal.attach import attached
+
+        permission, errors = Permission(self._rules), Output(Console(stderr=True, highlight=False))
+        agent = open_agent(session, stack, errors.wait, permission, **self._options)
+        if self._form == "stream-json":
+            agent.events.subscribe(lambda event: _print(event._asdict()))
+        agent.events.subscribe(self._event)
+        given, said = attached(prompt, session.workspace)
+        for line in said:
+            _tell(line)
+        outcome = agent.run(given)
+        self._say(session, outcome)
+        if session.record is not None and session.record.problem:
+            _tell(session.record.problem)
+        return DONE if outcome.reason in _ENDS and not self._refused else STOPPED
+
+    def _event(self, event: Event) -> None:
+        """Note a call that nobody could allow, of whichever agent."""
+        data = event.data
+        if event.type == "tool.started" and "no user can be asked" in str(data.get("refused")):
+            self._refused.append(f"{data['name']} {one_line(arguments(data['input']))}")
+
+    def _say(self, session: Session, outcome: Outcome) -> None:
+        if self._form == "text":
+            print(outcome.text)
+        else:
+            usage = asdict(outcome.usage)
+            cost = usage.pop("cost")
+            said = {"type": "result", "text": outcome.text, "reason": outcome.reason}
+            more = {"turns": outcome.turns, "usage": usage, "cost": cost, "refused": self._refused}
+            _print({**said, **more, "session": _name(session)})
+        if outcome.reason not in _ENDS:
+            _tell(f"ended by {outcome.reason.replace('_', ' ')}")
+        for call in self._refused:
+            _tell(f"refused, since nobody can be asked: {call}; --allow takes a pattern for it")
+
+
+def _name(session: Session) -> str | None:
+    return session.record.path.stem if session.record is not None else None
+
+
+def _print(said: dict[str, Any]) -> None:
+    print(json.dumps(said), flush=True)
+
+
+def _tell(text: str) -> None:
+    print(f"learnkit: {clean(text)}", file=sys.stderr)
+
+
+def _interrupted(number: int, frame: object) -> None:
+    raise KeyboardInterrupt

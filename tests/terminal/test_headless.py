@@ -1,0 +1,115 @@
+"""``learnkit chat -p`` as a script uses it: what is on standard output, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from messages_server import MessagesServer, serving
+
+import learnkit as lk
+
+pytestmark = pytest.mark.slow  # each starts a process
+TOUCH = [lk.use("bash", command="touch made"), lk.say("Ready.")]
+
+
+def ask(
+    work: Path, script: Any, *options: str, stdin: str = "", **server: Any
+) -> tuple[subprocess.CompletedProcess[str], MessagesServer]:
+    """Ask for an answer in a workspace."""
+    with serving(script, **server) as api:
+        env = {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": api.url}
+        folders = {"XDG_CONFIG_HOME": str(work.parent / "config")}
+        done = subprocess.run(
+            [sys.executable, "-m", "learnkit", "chat", "-p", *options],
+            cwd=work,
+            env={**os.environ, **env, **folders, "XDG_STATE_HOME": str(work.parent / "state")},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert "Traceback" not in done.stderr
+    return done, api
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    (tmp_path / "work").mkdir()
+    return tmp_path / "work"
+
+
+def test_the_answer_is_all_of_standard_output_and_standard_input_is_in_the_prompt(
+    work: Path,
+) -> None:
+    done, api = ask(work, [lk.say("It adds a line.")], "What is this?", stdin="+ a line\n")
+    assert (done.stdout, done.stderr, done.returncode) == ("It adds a line.\n", "", 0)
+    assert api.bodies[0]["messages"][0]["content"] == "What is this?\n\n+ a line\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "made"),
+    [
+        ([], 2, False),
+        (["--allow", "bash(touch:*)"], 0, True),
+        (["--allow", "bash(rm:*)"], 2, False),
+        (["--yes"], 0, True),
+    ],
+)
+def test_what_nobody_can_allow_is_refused_said_and_is_exit_code_2(
+    work: Path, options: list[str], code: int, made: bool
+) -> None:
+    done, _ = ask(work, TOUCH, "Make it.", *options)
+    assert (done.stdout, done.returncode) == ("Ready.\n", code)
+    assert (work / "made").exists() == made
+    assert ("refused, since nobody can be asked: bash touch made" in done.stderr) == (not made)
+
+
+def test_limits_and_errors_have_their_exit_codes(work: Path) -> None:
+    done, _ = ask(work, lambda body: lk.use("task_list"), "Go on.", "--max-turns", "2")
+    assert (done.returncode, done.stderr) == (2, "learnkit: ended by turn limit\n")
+    done, _ = ask(work, [lk.fail(401, "invalid x-api-key")], "Hello.")
+    assert (done.stdout, done.returncode) == ("", 1)
+    assert "invalid x-api-key; check ANTHROPIC_API_KEY" in done.stderr
+    done, _ = ask(work, [], "Hello.", "--allow", "bash(")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "is no pattern" in done.stderr
+
+
+def test_json_has_the_answer_what_it_cost_and_the_session_that_goes_on(work: Path) -> None:
+    done, _ = ask(work, [lk.say("Blue.")], "Which colour?", "--json")
+    first = json.loads(done.stdout)
+    assert (first["text"], first["reason"], first["turns"]) == ("Blue.", "end_turn", 1)
+    assert first["cost"] > 0
+    assert first["usage"]["output_tokens"] > 0
+    done, api = ask(work, [lk.say("Green.")], "And now?", "--stream-json", "--continue")
+    *events, last = map(json.loads, done.stdout.splitlines())
+    assert (last["session"], last["text"]) == (first["session"], "Green.")
+    assert [one["seq"] for one in events] == list(range(events[0]["seq"], events[-1]["seq"] + 1))
+    said = [one["content"] for one in api.bodies[0]["messages"] if one["role"] == "user"]
+    assert said == ["Which colour?", "And now?"]
+    done, _ = ask(work, [lk.fail(404, "model: gone")], "Hello.", "--json")
+    assert "/model" in json.loads(done.stdout)["error"]
+    assert done.returncode == 1
+
+
+def test_a_reader_that_leaves_ends_it_without_a_traceback(work: Path) -> None:
+    with serving([lk.say("one " * 50_000)]) as api:
+        env = {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": api.url}
+        command = f"{sys.executable} -m learnkit chat -p hello --stream-json | head -c 10"
+        done = subprocess.run(
+            ["bash", "-c", f"{command}; exit ${{PIPESTATUS[0]}}"],
+            cwd=work,
+            env={**os.environ, **env},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, "")
