@@ -1,0 +1,365 @@
+"""A session as its turns: what each request held and where that came from, its calls, the waiting.
+
+The log is read once, in order. Findings and pictures ask the :class:`Session` that comes of it, and
+never the file that the log was read from, so they say the same of every format. Sizes of texts are
+estimates (characters / 4); what a request had in all is the server's count where there is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from learnkit.core.token_count import estimate_tokens
+from learnkit.core.usage import Usage
+from learnkit.events import loop
+from learnkit.events.compaction import CompactionSummarised
+from learnkit.events.log import Event
+from learnkit.events.subagents import SubagentStarted
+from learnkit.events.text import blocks_of, content_text
+from learnkit.events.vocabulary import read
+
+#: Where a part of a context comes from: ``you``, ``model``, ``thinking`` or ``harness`` with
+#: nothing after it, ``("tool", name)`` or ``("file", path)``.
+Source = tuple[str, str]
+Does = Literal["read", "edit", "run", ""]
+
+THOUGHT = ("thinking", "")
+
+#: What a tool does, by its name in the agents whose files can be read.
+_DOES: dict[str, Does] = {
+    **dict.fromkeys(("Read", "NotebookRead", "read_file", "view"), "read"),
+    **dict.fromkeys(("Edit", "MultiEdit", "Write", "NotebookEdit", "edit_file"), "edit"),
+    **dict.fromkeys(("write_file", "apply_patch", "str_replace_editor"), "edit"),
+    **dict.fromkeys(("Bash", "bash", "shell", "exec_command", "local_shell", "execute"), "run"),
+}
+_PATHS = ("file_path", "path", "notebook_path", "filename")
+_COMMANDS = ("command", "cmd", "script")
+#: A command that checks the work. What only names a tester (``pip install pytest``) is none.
+_CHECKS = re.compile(
+    r"(?:^|[;&|(]\s*|\b(?:-m|run|exec|npx|uvx?|bin/)\s*/?)"
+    r"(?:pytest|py\.test|tox|nox|unittest|jest|vitest|mocha|rspec|phpunit|ctest|nbval)\b"
+    r"|\b(?:npm|pnpm|yarn|bun|cargo|go|dotnet|mix|swift|deno|mvn|gradlew?|make|just|bazel)\s+"
+    r"(?:\S+\s+)?(?:test|check|verify)\b"
+    r"|\b(?:tsc|mypy|pyright|ruff check|eslint|cargo build|go build|go vet)\b"
+)
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call: who made it in which turn, what it did to what, and how it ended.
+
+    Attributes:
+        does: ``read`` or ``edit`` a file, ``run`` a command; empty for anything else.
+        target: the file or the command.
+        slice: other arguments of a reading, such as the first line.
+        start: seconds on the log's clock; as ``end``, which is None while it runs.
+        failed: its result is an error, or it never ran.
+        tokens: of its result, estimated.
+    """
+
+    id: str
+    lane: str
+    turn: int
+    name: str
+    input: Any
+    does: Does
+    target: str
+    slice: str
+    start: float
+    end: float | None = None
+    failed: bool = False
+    refused: bool = False
+    output: str = ""
+    tokens: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return 0.0 if self.end is None else max(self.end - self.start, 0.0)
+
+    @property
+    def source(self) -> Source:
+        """Where its result comes from, in a context."""
+        return ("file", self.target) if self.does == "read" and self.target else ("tool", self.name)
+
+    @property
+    def checks(self) -> bool:
+        """Whether it runs tests, or another check of the work."""
+        return self.does == "run" and bool(_CHECKS.search(self.target))
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a context: where it came from, its tokens, and in which turn it came."""
+
+    source: Source
+    tokens: int
+    turn: int
+
+
+@dataclass(slots=True)
+class Turn:
+    """A request and its reply.
+
+    Attributes:
+        number: from 1, in its agent.
+        asked: seconds on the log's clock when the request was sent; ``replied`` likewise.
+        usage: the server's counts.
+        parts: estimated tokens of what the request held, by source.
+        said: what the reply says, without thinking.
+        shown: the messages that belong to it, in order, each with whether it was injected.
+        prompted: whether a person had written since the turn before.
+    """
+
+    number: int
+    asked: float
+    replied: float | None = None
+    usage: loop.UsageData = field(default_factory=loop.UsageData)
+    model: str = ""
+    stop: str = ""
+    parts: dict[Source, int] = field(default_factory=dict)
+    calls: list[Call] = field(default_factory=list)
+    said: str = ""
+    shown: list[tuple[dict[str, Any], bool]] = field(default_factory=list)
+    prompted: bool = False
+
+    @property
+    def estimate(self) -> int:
+        """Estimated tokens of its messages."""
+        return sum(self.parts.values())
+
+
+@dataclass(slots=True)
+class Cut:
+    """A compaction: the first turn after it, and the tokens before and after."""
+
+    turn: int
+    before: int
+    after: int
+
+
+@dataclass(slots=True)
+class Thread:
+    """One agent of a session: its turns, its calls, its waits, and what its context holds now."""
+
+    lane: str
+    parent: str = ""
+    call: str = ""
+    title: str = ""
+    head: int = 0
+    turns: list[Turn] = field(default_factory=list)
+    calls: dict[str, Call] = field(default_factory=dict)
+    cuts: list[Cut] = field(default_factory=list)
+    retries: list[tuple[int, float]] = field(default_factory=list)
+    waits: list[tuple[float, float]] = field(default_factory=list)
+    held: list[list[Piece]] = field(default_factory=list)
+    sums: Counter[Source] = field(default_factory=Counter)
+    coming: list[tuple[dict[str, Any], bool]] = field(default_factory=list)
+    dropped: list[tuple[int, int]] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """From its first request to its last result, in seconds on the log's clock."""
+        ends = [turn.replied or turn.asked for turn in self.turns]
+        ends += [call.end or call.start for call in self.calls.values()]
+        return (self.turns[0].asked, max(ends)) if self.turns else (0.0, 0.0)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the server has said how long its requests were."""
+        return any(turn.usage.known for turn in self.turns)
+
+    def fixed(self) -> int:
+        """Tokens of the system prompt and the tools, which files of most agents don't hold.
+
+        What the server has counted for the first request, less its messages; or what the log has.
+        """
+        if self.head:
+            return self.head
+        first = next((turn for turn in self.turns if turn.usage.known), None)
+        return max(first.usage.sent - first.estimate, 0) if first else 0
+
+    def size(self, turn: Turn) -> int:
+        """Tokens of a request: as the server counted them, or estimated."""
+        return turn.usage.sent if turn.usage.known else self.fixed() + turn.estimate
+
+
+@dataclass(slots=True)
+class Session:
+    """A session: its agents by lane, the first of them the lead."""
+
+    threads: dict[str, Thread] = field(default_factory=dict)
+    begin: float = 0.0
+    end: float = 0.0
+    about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def lead(self) -> Thread:
+        """The agent that the person talks to."""
+        return next((one for one in self.threads.values() if not one.parent), Thread("lead"))
+
+    @property
+    def calls(self) -> Iterator[Call]:
+        """Every call of every agent."""
+        return (call for one in self.threads.values() for call in one.calls.values())
+
+    @property
+    def waited(self) -> float:
+        """Seconds that the lead waited for a person."""
+        return sum(end - begin for begin, end in self.lead.waits)
+
+    def below(self, thread: Thread) -> list[Thread]:
+        """An agent and all that it has started, at any depth, once each."""
+        found, todo = [thread], [thread.lane]
+        while todo:
+            lane = todo.pop()
+            new = [one for one in self.threads.values() if one.parent == lane and one not in found]
+            found += new
+            todo += [one.lane for one in new]
+        return found
+
+
+def session_of(log: Iterable[Event]) -> Session:
+    """Read a log.
+
+    Args:
+        log: an ``EventLog``, or any sequence of events.
+
+    Returns:
+        Its agents with their turns. Costs are those of the course's price list.
+    """
+    events = list(log)
+    session = Session(
+        begin=events[0].time if events else 0.0, end=max((e.time for e in events), default=0)
+    )
+    idle: dict[str, float] = {}
+    replies: dict[str, list[Event]] = {}
+    for event in events:
+        if event.type == "session.opened":
+            session.about = event.data
+            continue
+        one = session.threads.setdefault(event.lane, Thread(event.lane))
+        turn = one.turns[-1] if one.turns else None
+        match read(event):
+            case SubagentStarted(parent=parent, call=call, prompt=prompt, description=title):
+                one.parent, one.call, one.title = parent, call, title or prompt
+            case loop.RunStarted(system=system, tools=tools):
+                one.head = estimate_tokens(system) + estimate_tokens(list(tools))
+                if event.lane in idle:
+                    one.waits.append((idle.pop(event.lane), event.time))
+            case loop.RunEnded():
+                idle[event.lane] = event.time
+            case loop.MessageAdded(message=message, index=index, injected=injected):
+                _added(one, message, index, injected)
+            case loop.MessagesRewritten(messages=messages):
+                _rewritten(one, messages)
+            case CompactionSummarised(before=before, after=after):
+                one.cuts.append(Cut(len(one.turns) + 1, before, after))
+            case loop.ModelRequested(purpose="conversation"):
+                _asked(one, event.time)
+            case loop.ModelReplied(purpose="conversation") as reply if turn:
+                turn.replied, turn.usage, turn.stop = (
+                    event.time,
+                    reply.usage,
+                    reply.stop_reason or "",
+                )
+                turn.model = reply.model or ""
+            case loop.ModelRetried(seconds=seconds):
+                one.retries.append((len(one.turns), seconds))
+            case loop.ToolStarted(id=id, name=name, input=input, refused=refused):
+                new = _called(one, id, name, input, event.time)
+                new.refused = new.failed = bool(refused)
+            case loop.ToolEnded(id=id, output=output, how=how) as ended if id in one.calls:
+                done = one.calls[id]
+                done.end, done.output, done.failed = event.time, output, not ended.done
+                done.refused = done.refused or how == "refused"
+                done.tokens = done.tokens or estimate_tokens(output)
+        if event.type == "model.replied":
+            replies.setdefault(event.lane, []).append(event)
+    for lane, its in replies.items():
+        session.threads[lane].usage = Usage.of(its)
+    session.threads = {
+        lane: one for lane, one in session.threads.items() if one.turns or one.parent
+    }
+    return session
+
+
+def _asked(one: Thread, time: float) -> None:
+    if not one.turns or one.turns[-1].replied is not None:  # else it is sent again
+        one.turns.append(Turn(len(one.turns) + 1, time))
+    turn = one.turns[-1]
+    turn.prompted = turn.prompted or any(not injected for _, injected in one.coming)
+    turn.shown += one.coming
+    one.coming = []
+    turn.parts = dict(one.sums)
+
+
+def _added(one: Thread, message: dict[str, Any], index: int | None, injected: bool) -> None:
+    blocks = blocks_of(message.get("content"))
+    results = any(block.get("type") == "tool_result" for block in blocks)
+    model = message.get("role") == "assistant"
+    turn = one.turns[-1] if one.turns else None
+    if turn and (model or results):
+        turn.shown.append((message, injected))
+    else:
+        one.coming.append((message, injected))
+    if turn and model:
+        turn.said = content_text([block for block in blocks if block.get("type") == "text"])
+    number = len(one.turns) + (not (model or results))
+    place = len(one.held) if index is None else min(index, len(one.held))
+    for piece in (piece for gone in one.held[place:] for piece in gone):
+        one.sums[piece.source] -= piece.tokens
+    one.held[place:] = [list(_pieces(one, message, number, injected))]
+    for piece in one.held[place]:
+        one.sums[piece.source] += piece.tokens
+
+
+def _rewritten(one: Thread, messages: Sequence[dict[str, Any]]) -> None:
+    number, old = len(one.turns) + 1, one.held
+    one.held = [list(_pieces(one, message, number, False)) for message in messages]
+    one.sums = Counter()
+    for piece in (piece for pieces in one.held for piece in pieces):
+        one.sums[piece.source] += piece.tokens
+    thought = [
+        sum(piece.source == THOUGHT for p in held for piece in p) for held in (old, one.held)
+    ]
+    if len(old) == len(one.held) and thought[0] > thought[1]:
+        one.dropped.append((number, thought[0] - thought[1]))
+
+
+def _pieces(one: Thread, message: dict[str, Any], turn: int, injected: bool) -> Iterator[Piece]:
+    """What a message adds to a context."""
+    results = False
+    for block in blocks_of(message.get("content")):
+        kind, size = block.get("type"), estimate_tokens(block)
+        if kind == "tool_result":
+            results = True
+            call = one.calls.get(str(block.get("tool_use_id")))
+            if call:
+                call.tokens = max(call.tokens, size)
+            yield Piece(call.source if call else ("tool", "?"), size, turn)
+        elif message.get("role") == "assistant":
+            yield Piece(THOUGHT if "thinking" in str(kind) else ("model", ""), size, turn)
+        else:
+            yield Piece(("harness" if injected or results else "you", ""), size, turn)
+
+
+def _called(one: Thread, id: str, name: str, input: Any, time: float) -> Call:
+    given = input if isinstance(input, dict) else {}
+    does = _DOES.get(name, "")
+    keys = _COMMANDS if does == "run" else _PATHS
+    target = next((given[key] for key in keys if given.get(key)), "")
+    if isinstance(target, list):  # as a list of words
+        target = " ".join(map(str, target))
+    rest = {key: value for key, value in given.items() if key not in keys} if does == "read" else {}
+    number = one.turns[-1].number if one.turns else 0
+    call = Call(id, one.lane, number, name, input, does, str(target), str(rest or ""), time)
+    one.calls[id] = call
+    if one.turns:
+        one.turns[-1].calls.append(call)
+    return call
