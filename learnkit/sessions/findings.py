@@ -20,8 +20,9 @@ from learnkit.events.text import count, one_line, quoted
 from learnkit.sessions.turns import Call, Session, Thread, Turn, session_of
 from learnkit.views.drawing.time_axis import duration
 
-#: As many tokens weigh as much as a minute, when findings are ranked.
-MINUTE = 3_000
+#: As many tokens weigh as much as a minute, when findings are ranked; the price of a token that is
+#: read from the cache, of the full one.
+MINUTE, CACHED = 3_000, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class Finding:
         turns: agent and number of each turn it speaks of, the first one first.
         remedy: what to do about it.
         lesson: ``s01`` to ``s12``, which explains it.
-        tokens: what it cost, about; 0 if it cost none, or if that can't be said.
+        tokens: what it cost, about, in tokens at full price: one that was read from the cache
+            counts a tenth; 0 if it cost none, or if that can't be said.
         minutes: likewise.
         quotes: the parts of the sentence that are the session's own words.
     """
@@ -78,6 +80,13 @@ def tokens(number: float) -> str:
     digits = 2 if number < 100_000 else 3
     rounded = round(number, digits - len(str(int(number))))
     return f"{int(rounded):,}"
+
+
+def _carried(thread: Thread, calls: Iterable[Call]) -> int:
+    """Tokens of results, once at full price, and in each later request from the cache."""
+    ends = [*(cut.turn for cut in thread.cuts), len(thread.turns) + 1]
+    stays = ((one, next(end for end in ends if end > one.turn) - one.turn - 1) for one in calls)
+    return round(sum(one.tokens * (1 + CACHED * later) for one, later in stays))
 
 
 def _at(lane: str, numbers: Iterable[int]) -> tuple[tuple[str, int], ...]:
@@ -210,13 +219,13 @@ def command_repeated(session: Session) -> Iterator[Finding]:
                 _at(thread.lane, (call.turn for call in its)),
                 "Let it print only what failed, such as with -q or | tail; or clear old results.",
                 "s06",
-                tokens=size,
+                tokens=_carried(thread, its[:-1]),
                 quotes=(command,),
             )
 
 
-#: Tokens of one result that are many, and what would have been enough.
-LARGE, ENOUGH = 10_000, 2_000
+#: Tokens of one result that are many.
+LARGE = 10_000
 
 
 def large_output(session: Session) -> Iterator[Finding]:
@@ -233,7 +242,7 @@ def large_output(session: Session) -> Iterator[Finding]:
                 "Ask for the part that is needed (a range of lines, a search), or limit what a "
                 "tool may return.",
                 "s02",
-                tokens=call.tokens - ENOUGH,
+                tokens=_carried(session.threads[call.lane], [call]),
                 quotes=quotes,
             )
 
@@ -263,7 +272,7 @@ def read_again(session: Session) -> Iterator[Finding]:
                 "It was still in the context. A list of what was read, or a note in the plan, "
                 "saves the reading.",
                 "s03",
-                tokens=size,
+                tokens=_carried(thread, its[1:]),
                 quotes=(name,),
             )
 
@@ -300,7 +309,7 @@ def failing_again(session: Session) -> Iterator[Finding]:
                 "After the second time, stop and look at the cause: read the error, print what is "
                 "really there, or start again with a clean context.",
                 "s04",
-                tokens=sum(call.tokens for call in its[1:]),
+                tokens=_carried(thread, its[1:]),
                 minutes=((last.end or last.start) - (first.end or first.start)) / 60,
                 quotes=(what,) if first.target else (),
             )
@@ -337,7 +346,7 @@ def refused_calls(session: Session) -> Iterator[Finding]:
                 "Say in the prompt, or in a rule, what isn't allowed; then the model needn't find "
                 "out by asking.",
                 "s02",
-                tokens=sum(call.tokens for call in refused),
+                tokens=_carried(thread, refused),
             )
 
 
@@ -372,7 +381,7 @@ def subagent_reread(session: Session) -> Iterator[Finding]:
                 "Let the subagent read instead of the parent, or give it what it needs in its "
                 "prompt.",
                 "s04",
-                tokens=size,
+                tokens=_carried(thread, again),
             )
 
 
@@ -414,7 +423,7 @@ def read_after_compaction(session: Session) -> Iterator[Finding]:
                     "Say what the summary must keep, or put decisions and findings into a file "
                     "before the context is compacted.",
                     "s06",
-                    tokens=size,
+                    tokens=_carried(thread, again),
                 )
 
 
