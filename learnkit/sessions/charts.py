@@ -221,7 +221,7 @@ def time_line(session: Session, width: float, most: int = 14) -> Canvas:
     for number, (begin, end) in enumerate(pauses):
         at, took = spot(notches[number]), duration(_even(end - begin))
         says = f"waits {took} for the next prompt"
-        canvas.bar(f"pause {number}", at + 3, 38, gap - 6, 16, "idle", "p", says=says)
+        canvas.bar(f"pause {number}", at + 3, 38, gap - 6, 16, "idle", says=says)
         if names[0] + 8 < at < width - text_width(took):
             canvas.text(f"pause {number} is", at + 2, 33, took, "q", "idle")
     marks = [("assistant", "the model"), ("call", "its tools")]

@@ -89,6 +89,12 @@ def _carried(thread: Thread, calls: Iterable[Call]) -> int:
     return round(sum(one.tokens * (1 + CACHED * later) for one, later in stays))
 
 
+def _turns_cost(thread: Thread, calls: Iterable[Call]) -> int:
+    """Tokens of the requests that only these calls were made for, read from the cache."""
+    numbers = {call.turn for call in calls if call.turn}
+    return round(CACHED * sum(thread.size(thread.turns[number - 1]) for number in numbers))
+
+
 def _at(lane: str, numbers: Iterable[int]) -> tuple[tuple[str, int], ...]:
     return tuple((lane, number) for number in dict.fromkeys(numbers))
 
@@ -331,7 +337,7 @@ def failed_edits(session: Session) -> Iterator[Finding]:
                 "Read the file right before an edit, and let the tool answer a failed edit with "
                 "the nearest lines.",
                 "s02",
-                tokens=sum(call.tokens + len(str(call.input)) // 4 for call in failed),
+                tokens=_carried(thread, failed) + _turns_cost(thread, failed),
             )
 
 
@@ -346,7 +352,7 @@ def refused_calls(session: Session) -> Iterator[Finding]:
                 "Say in the prompt, or in a rule, what isn't allowed; then the model needn't find "
                 "out by asking.",
                 "s02",
-                tokens=_carried(thread, refused),
+                tokens=_carried(thread, refused) + _turns_cost(thread, refused),
             )
 
 

@@ -16,6 +16,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from learnkit.core.catalog import PRICES_OF
+from learnkit.core.token_count import estimate_tokens
 from learnkit.core.usage import Usage
 from learnkit.events.log import EventLog
 from learnkit.events.text import count, excerpt, one_line
@@ -387,8 +388,8 @@ def _thread(session: Session, one: Thread, shown: int) -> str:
         for turn in turns:
             cards = ""
             for message, injected in turn.shown:
-                cut = _cut(message, shown)
-                cards += message_card(array, index, cut, injected, calls).html
+                whole, cut = estimate_tokens(message), _cut(message, shown)
+                cards += message_card(array, index, cut, injected, calls, whole).html
                 index += 1
             html += (
                 f'<article class="turn" id="{esc(anchor(one.lane, turn.number))}" tabindex="-1">'

@@ -236,11 +236,16 @@ def _marked(array: Array, marks: dict[str, Mark]) -> Array:
 
 
 def message_card(
-    array: Array, index: int, message: dict[str, Any], injected: bool, calls: dict[str, Any]
+    array: Array,
+    index: int,
+    message: dict[str, Any],
+    injected: bool,
+    calls: dict[str, Any],
+    tokens: int | None = None,
 ) -> MessageCard:
-    """A message of an array with its fragment, in which calls have the status that is given."""
+    """A message with its fragment, its calls with their status; ``tokens`` if it was cut."""
     lane, whole = array.lane, array.whole
-    tokens = estimate_tokens(message)
+    tokens = estimate_tokens(message) if tokens is None else tokens
     card = MessageCard(index, message, injected, tokens, "")
     source = '<span class="note">from the harness</span>' if _held(message, "tool_result") else ""
     parts = [
