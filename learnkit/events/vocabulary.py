@@ -22,6 +22,7 @@ from learnkit.events import (
     permission,
     protocols,
     races,
+    sessions,
     skills,
     subagents,
     tasks,
@@ -37,7 +38,7 @@ from learnkit.events.log import Event
 #: The files that declare events, in the order of the lessons.
 SUBJECTS = (
     *(loop, permission, todo, subagents, skills, compaction, tasks, background),
-    *(teams, mail, races, protocols, worktrees),
+    *(teams, mail, races, protocols, worktrees, sessions),
 )
 
 
