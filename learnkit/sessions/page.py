@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -23,6 +24,7 @@ from learnkit.events.text import count, excerpt, one_line
 from learnkit.sessions import charts
 from learnkit.sessions.charts import anchor, busy
 from learnkit.sessions.findings import Finding, findings, tokens
+from learnkit.sessions.redact import HIDDEN
 from learnkit.sessions.turns import Session, Thread, Turn, session_of
 from learnkit.views.compaction import Compaction
 from learnkit.views.contexts import Contexts
@@ -42,6 +44,7 @@ WIDE, NARROW = 928, 328
 #: the bytes they may have.
 PART, SHOWN, BYTES = 20, (2400, 700, 200, 60), 2_500_000
 
+_REMOVED = re.compile(f"{HIDDEN}+")
 _FORMATS = {
     "claude-code": "Claude Code",
     "codex": "Codex",
@@ -77,7 +80,7 @@ def page(
         _filled(session.lead),
         _time(session),
         _view(Dispatch(log), "Tools") if any(session.calls) else "",
-        _agents(session, log) if len(session.threads) > 1 else "",
+        _agents(session) if len(session.threads) > 1 else "",
         _view(Compaction(log), "Compaction") if session.lead.cuts else "",
         _turns(session),
     ]
@@ -88,7 +91,12 @@ def page(
         f"{''.join(sections)}<footer>{said}<p>Made with learnkit, on this machine. Texts are "
         "estimated at four characters a token (≈).</p></footer></main>"
     )
-    return frozen.page(_name(session) or "A session", body + _scripts(), look=_look())
+    return frozen.page("A session", _lengths(body) + _scripts(), look=_look())
+
+
+def _lengths(text: str) -> str:
+    """A text in which lengths stand for what was removed."""
+    return _REMOVED.sub(lambda gone: f"[{count(len(gone[0]), 'character')}]", text)
 
 
 def _look() -> str:
@@ -124,7 +132,7 @@ def _line(session: Session) -> str:
 
 def _sub(session: Session) -> str:
     about, took = session.about, session.end - session.begin
-    cost = _total(session.threads.values()).cost
+    cost = Usage.of(session.events).cost
     parts = [
         PurePath(str(about.get("cwd") or "")).name,
         _FORMATS.get(str(about.get("format")), ""),
@@ -146,20 +154,6 @@ def _date(session: Session) -> str:
 
 def _long(seconds: float) -> str:
     return duration(60 * round(seconds / 60) if seconds >= 120 else round(seconds))
-
-
-def _total(threads: Any) -> Usage:
-    """What several agents have used together."""
-    each = [one.usage for one in threads]
-    costs = [one.cost for one in each]
-    return Usage(
-        input_tokens=sum(one.input_tokens for one in each),
-        cache_creation_input_tokens=sum(one.cache_creation_input_tokens for one in each),
-        cache_read_input_tokens=sum(one.cache_read_input_tokens for one in each),
-        output_tokens=sum(one.output_tokens for one in each),
-        cost=None if None in costs else sum(cost or 0 for cost in costs),
-        requests=sum(one.requests for one in each),
-    )
 
 
 def _sent(usage: Usage) -> int:
@@ -223,9 +217,9 @@ def _section(kind: str, title: str, body: str, line: str = "") -> str:
 
 def _numbers(session: Session) -> str:
     every, lead = list(session.threads.values()), session.lead
-    usage, calls = _total(every), list(session.calls)
+    usage, calls = Usage.of(session.events), list(session.calls)
     failed, sent = sum(call.failed for call in calls), _sent(usage)
-    retries = sum(len(one.retries) for one in every)
+    retries = sum(one.retries for one in every)
     prompts = sum(turn.prompted for turn in lead.turns)
     longest = max(map(lead.size, lead.turns), default=0)
     facts = [
@@ -307,20 +301,14 @@ def _view(view: Any, kind: str) -> str:
     return _section(kind, finding, figure, because)
 
 
-def _agents(session: Session, log: EventLog) -> str:
-    whole = max(_sent(_total(session.threads.values())), 1)
-    rows = "".join(_row(session, one, depth, whole) for one, depth in _tree(session))
+def _agents(session: Session) -> str:
+    whole, view = _sent(Usage.of(session.events)), Contexts(session.events)
     children = [one for one in session.threads.values() if one.parent]
-    share = _sent(_total(children)) / whole
-    view = Contexts(log)
+    share = sum(turn.usage.sent for one in children for turn in one.turns) / max(whole, 1)
+    roots = (one for one in session.threads.values() if one.parent not in session.threads)
+    rows = "".join(_row(session, one, 0) for one in roots)
+    head = "".join(f'<th class="{look}">{name}</th>' for name, look in _HEADS)
     state = view.at()
-    head = "".join(
-        f'<th class="{look}">{name}</th>'
-        for name, look in (
-            *(("agent", ""), ("turns", "n extra"), ("calls", "n extra"), ("time", "n extra")),
-            *(("tokens sent", "n"), ("with its subagents", "n"), ("cost", "n")),
-        )
-    )
     return _section(
         "Subagents",
         f"{count(len(children), 'subagent')} sent {share:.0%} of all tokens.",
@@ -330,34 +318,29 @@ def _agents(session: Session, log: EventLog) -> str:
     )
 
 
-def _tree(session: Session) -> Iterator[tuple[Thread, int]]:
-    """Agents, each once and after the one that started it, with their depth."""
-    seen: set[str] = set()
-    todo = [(one, 0) for one in session.threads.values() if one.parent not in session.threads]
-    todo = [*todo, *((one, 0) for one in session.threads.values())][::-1]
-    while todo:
-        one, depth = todo.pop()
-        if one.lane not in seen:
-            seen.add(one.lane)
-            yield one, depth
-            its = [child for child in session.threads.values() if child.parent == one.lane]
-            todo += [(child, depth + 1) for child in reversed(its)]
+_HEADS = (
+    *(("agent", ""), ("turns", "n extra"), ("calls", "n extra"), ("time", "n extra")),
+    *(("tokens sent", "n"), ("with its subagents", "n"), ("cost", "n")),
+)
 
 
-def _row(session: Session, one: Thread, depth: int, whole: int) -> str:
-    below, (begin, end) = session.below(one), one.span
-    rolled = _total(below)
+def _row(session: Session, one: Thread, depth: int) -> str:
+    """An agent, and below it those that it has started."""
+    children = [child for child in session.threads.values() if child.parent == one.lane]
+    rolled, (begin, end) = Usage.of(session.events, one.lane), one.span
     name = esc(one_line(one.title or one.lane, 70))
     if one.turns:
         name = f'<a href="#{esc(anchor(one.lane, 1))}">{name}</a>'
-    cost = f"${rolled.cost:.2f}" if rolled.cost else "–"
     cells = (
-        *((len(one.turns), "n extra"), (len(one.calls), "n extra")),
-        *((_long(end - begin), "n extra"), (f"{_sent(one.usage):,}", "n")),
-        *((f"{_sent(rolled):,}" if len(below) > 1 else "", "n"), (cost, "n")),
+        *(f"{len(one.turns)}", f"{len(one.calls)}", _long(end - begin)),
+        f"{sum(turn.usage.sent for turn in one.turns):,}",
+        f"{_sent(rolled):,}" if children else "",
+        f"${rolled.cost:.2f}" if rolled.cost else "–",
     )
-    rest = "".join(f'<td class="{look}">{value}</td>' for value, look in cells)
-    return f'<tr><td style="padding-left:{1.2 * min(depth, 8):.1f}em">{name}</td>{rest}</tr>'
+    rest = zip(cells, _HEADS[1:], strict=True)
+    row = "".join(f'<td class="{look}">{value}</td>' for value, (_, look) in rest)
+    below = "".join(_row(session, child, depth + 1) for child in children) if depth < 50 else ""
+    return f'<tr><td style="padding-left:{1.2 * min(depth, 8):.1f}em">{name}</td>{row}</tr>{below}'
 
 
 # Every turn.
@@ -426,7 +409,7 @@ def _about(session: Session, one: Thread, turn: Turn) -> str:
 def _cut(value: Any, shown: int) -> Any:
     """A message with its long texts cut."""
     if isinstance(value, str):
-        return excerpt(value, shown)
+        return excerpt(_lengths(value), shown)
     if isinstance(value, dict):
         return {key: _cut(one, shown) for key, one in value.items()}
     return [_cut(one, shown) for one in value] if isinstance(value, list) else value

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from learnkit.core.token_count import estimate_tokens
-from learnkit.core.usage import Usage
 from learnkit.events import loop
 from learnkit.events.compaction import CompactionSummarised
 from learnkit.events.log import Event
@@ -36,7 +35,8 @@ _DOES: dict[str, Does] = {
     **dict.fromkeys(("write_file", "apply_patch", "str_replace_editor"), "edit"),
     **dict.fromkeys(("Bash", "bash", "shell", "exec_command", "local_shell", "execute"), "run"),
 }
-_PATHS = ("file_path", "path", "notebook_path", "filename")
+#: Arguments that name a file.
+PATHS = ("file_path", "path", "notebook_path", "filename")
 _COMMANDS = ("command", "cmd", "script")
 #: A command that checks the work. What only names a tester (``pip install pytest``) is none.
 _CHECKS = re.compile(
@@ -92,15 +92,6 @@ class Call:
         return self.does == "run" and bool(_CHECKS.search(self.target))
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of a context: where it came from, its tokens, and in which turn it came."""
-
-    source: Source
-    tokens: int
-    turn: int
-
-
 @dataclass(slots=True)
 class Turn:
     """A request and its reply.
@@ -122,7 +113,7 @@ class Turn:
     model: str = ""
     stop: str = ""
     parts: dict[Source, int] = field(default_factory=dict)
-    calls: list[Call] = field(default_factory=list)
+    calls: int = 0
     said: str = ""
     shown: list[tuple[dict[str, Any], bool]] = field(default_factory=list)
     prompted: bool = False
@@ -135,11 +126,10 @@ class Turn:
 
 @dataclass(slots=True)
 class Cut:
-    """A compaction: the first turn after it, and the tokens before and after."""
+    """A compaction: the first turn after it, and the tokens before it."""
 
     turn: int
     before: int
-    after: int
 
 
 @dataclass(slots=True)
@@ -148,19 +138,17 @@ class Thread:
 
     lane: str
     parent: str = ""
-    call: str = ""
     title: str = ""
     head: int = 0
     turns: list[Turn] = field(default_factory=list)
     calls: dict[str, Call] = field(default_factory=dict)
     cuts: list[Cut] = field(default_factory=list)
-    retries: list[tuple[int, float]] = field(default_factory=list)
+    retries: int = 0
     waits: list[tuple[float, float]] = field(default_factory=list)
-    held: list[list[Piece]] = field(default_factory=list)
+    held: list[Counter[Source]] = field(default_factory=list)
     sums: Counter[Source] = field(default_factory=Counter)
     coming: list[tuple[dict[str, Any], bool]] = field(default_factory=list)
     dropped: list[tuple[int, int]] = field(default_factory=list)
-    usage: Usage = field(default_factory=Usage)
 
     @property
     def span(self) -> tuple[float, float]:
@@ -193,6 +181,7 @@ class Thread:
 class Session:
     """A session: its agents by lane, the first of them the lead."""
 
+    events: list[Event] = field(default_factory=list)
     threads: dict[str, Thread] = field(default_factory=dict)
     begin: float = 0.0
     end: float = 0.0
@@ -213,16 +202,6 @@ class Session:
         """Seconds that the lead waited for a person."""
         return sum(end - begin for begin, end in self.lead.waits)
 
-    def below(self, thread: Thread) -> list[Thread]:
-        """An agent and all that it has started, at any depth, once each."""
-        found, todo = [thread], [thread.lane]
-        while todo:
-            lane = todo.pop()
-            new = [one for one in self.threads.values() if one.parent == lane and one not in found]
-            found += new
-            todo += [one.lane for one in new]
-        return found
-
 
 def session_of(log: Iterable[Event]) -> Session:
     """Read a log.
@@ -231,14 +210,12 @@ def session_of(log: Iterable[Event]) -> Session:
         log: an ``EventLog``, or any sequence of events.
 
     Returns:
-        Its agents with their turns. Costs are those of the course's price list.
+        Its agents with their turns.
     """
     events = list(log)
-    session = Session(
-        begin=events[0].time if events else 0.0, end=max((e.time for e in events), default=0)
-    )
+    times = [event.time for event in events] or [0.0]
+    session = Session(events, begin=times[0], end=max(times))
     idle: dict[str, float] = {}
-    replies: dict[str, list[Event]] = {}
     for event in events:
         if event.type == "session.opened":
             session.about = event.data
@@ -246,8 +223,8 @@ def session_of(log: Iterable[Event]) -> Session:
         one = session.threads.setdefault(event.lane, Thread(event.lane))
         turn = one.turns[-1] if one.turns else None
         match read(event):
-            case SubagentStarted(parent=parent, call=call, prompt=prompt, description=title):
-                one.parent, one.call, one.title = parent, call, title or prompt
+            case SubagentStarted(parent=parent, prompt=prompt, description=title):
+                one.parent, one.title = parent, title or prompt
             case loop.RunStarted(system=system, tools=tools):
                 one.head = estimate_tokens(system) + estimate_tokens(list(tools))
                 if event.lane in idle:
@@ -258,19 +235,15 @@ def session_of(log: Iterable[Event]) -> Session:
                 _added(one, message, index, injected)
             case loop.MessagesRewritten(messages=messages):
                 _rewritten(one, messages)
-            case CompactionSummarised(before=before, after=after):
-                one.cuts.append(Cut(len(one.turns) + 1, before, after))
+            case CompactionSummarised(before=before):
+                one.cuts.append(Cut(len(one.turns) + 1, before))
             case loop.ModelRequested(purpose="conversation"):
                 _asked(one, event.time)
             case loop.ModelReplied(purpose="conversation") as reply if turn:
-                turn.replied, turn.usage, turn.stop = (
-                    event.time,
-                    reply.usage,
-                    reply.stop_reason or "",
-                )
-                turn.model = reply.model or ""
-            case loop.ModelRetried(seconds=seconds):
-                one.retries.append((len(one.turns), seconds))
+                turn.replied, turn.usage = event.time, reply.usage
+                turn.stop, turn.model = reply.stop_reason or "", reply.model or ""
+            case loop.ModelRetried():
+                one.retries += 1
             case loop.ToolStarted(id=id, name=name, input=input, refused=refused):
                 new = _called(one, id, name, input, event.time)
                 new.refused = new.failed = bool(refused)
@@ -279,13 +252,8 @@ def session_of(log: Iterable[Event]) -> Session:
                 done.end, done.output, done.failed = event.time, output, not ended.done
                 done.refused = done.refused or how == "refused"
                 done.tokens = done.tokens or estimate_tokens(output)
-        if event.type == "model.replied":
-            replies.setdefault(event.lane, []).append(event)
-    for lane, its in replies.items():
-        session.threads[lane].usage = Usage.of(its)
-    session.threads = {
-        lane: one for lane, one in session.threads.items() if one.turns or one.parent
-    }
+    found = session.threads.items()
+    session.threads = {lane: one for lane, one in found if one.turns or one.parent}
     return session
 
 
@@ -310,49 +278,45 @@ def _added(one: Thread, message: dict[str, Any], index: int | None, injected: bo
         one.coming.append((message, injected))
     if turn and model:
         turn.said = content_text([block for block in blocks if block.get("type") == "text"])
-    number = len(one.turns) + (not (model or results))
     place = len(one.held) if index is None else min(index, len(one.held))
-    for piece in (piece for gone in one.held[place:] for piece in gone):
-        one.sums[piece.source] -= piece.tokens
-    one.held[place:] = [list(_pieces(one, message, number, injected))]
-    for piece in one.held[place]:
-        one.sums[piece.source] += piece.tokens
+    for gone in one.held[place:]:
+        one.sums.subtract(gone)
+    one.held[place:] = [_sizes(one, message, injected)]
+    one.sums.update(one.held[place])
 
 
 def _rewritten(one: Thread, messages: Sequence[dict[str, Any]]) -> None:
-    number, old = len(one.turns) + 1, one.held
-    one.held = [list(_pieces(one, message, number, False)) for message in messages]
+    old, thought = len(one.held), one.sums[THOUGHT]
+    one.held = [_sizes(one, message, False) for message in messages]
     one.sums = Counter()
-    for piece in (piece for pieces in one.held for piece in pieces):
-        one.sums[piece.source] += piece.tokens
-    thought = [
-        sum(piece.source == THOUGHT for p in held for piece in p) for held in (old, one.held)
-    ]
-    if len(old) == len(one.held) and thought[0] > thought[1]:
-        one.dropped.append((number, thought[0] - thought[1]))
+    for sizes in one.held:
+        one.sums.update(sizes)
+    if len(one.held) == old and one.sums[THOUGHT] < thought:
+        one.dropped.append((len(one.turns) + 1, thought - one.sums[THOUGHT]))
 
 
-def _pieces(one: Thread, message: dict[str, Any], turn: int, injected: bool) -> Iterator[Piece]:
-    """What a message adds to a context."""
-    results = False
+def _sizes(one: Thread, message: dict[str, Any], injected: bool) -> Counter[Source]:
+    """The tokens of a message by where they come from."""
+    sizes, results = Counter[Source](), False
     for block in blocks_of(message.get("content")):
-        kind, size = block.get("type"), estimate_tokens(block)
+        kind, size = str(block.get("type")), estimate_tokens(block)
         if kind == "tool_result":
             results = True
             call = one.calls.get(str(block.get("tool_use_id")))
             if call:
                 call.tokens = max(call.tokens, size)
-            yield Piece(call.source if call else ("tool", "?"), size, turn)
+            sizes[call.source if call else ("tool", "?")] += size
         elif message.get("role") == "assistant":
-            yield Piece(THOUGHT if "thinking" in str(kind) else ("model", ""), size, turn)
+            sizes[THOUGHT if "thinking" in kind else ("model", "")] += size
         else:
-            yield Piece(("harness" if injected or results else "you", ""), size, turn)
+            sizes["harness" if injected or results else "you", ""] += size
+    return sizes
 
 
 def _called(one: Thread, id: str, name: str, input: Any, time: float) -> Call:
     given = input if isinstance(input, dict) else {}
     does = _DOES.get(name, "")
-    keys = _COMMANDS if does == "run" else _PATHS
+    keys = _COMMANDS if does == "run" else PATHS
     target = next((given[key] for key in keys if given.get(key)), "")
     if isinstance(target, list):  # as a list of words
         target = " ".join(map(str, target))
@@ -361,5 +325,5 @@ def _called(one: Thread, id: str, name: str, input: Any, time: float) -> Call:
     call = Call(id, one.lane, number, name, input, does, str(target), str(rest or ""), time)
     one.calls[id] = call
     if one.turns:
-        one.turns[-1].calls.append(call)
+        one.turns[-1].calls += 1
     return call

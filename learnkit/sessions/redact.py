@@ -1,0 +1,138 @@
+"""What leaves a session before it is shared: always secrets and names, and all text by default.
+
+The whole log is rewritten, and the page is drawn from what is left, so that nothing can be shown
+that wasn't looked at. Without its text, a session keeps its shape: which tools ran, how long each
+message is, when things happened; files have numbers, and commands have only their length.
+"""
+
+from __future__ import annotations
+
+import getpass
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import Any
+
+from learnkit.events.log import EventLog
+from learnkit.events.text import count
+from learnkit.runtime.secret_scan import mask_secrets
+from learnkit.sessions.findings import Finding
+from learnkit.sessions.turns import PATHS
+
+#: Stands for one character of a text that was removed; a page says how many there are.
+HIDDEN = "\ue000"
+_HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\{1,4}Users\\{1,4})([^/\\\s\"'<>:;,]+)")
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+#: Details that say what something is; and those that are the name of a thing in the session.
+_KINDS = frozenset(
+    ("type", "role", "model", "stop_reason", "reason", "purpose", "how", "format", "by", "status")
+)
+_IDS = frozenset(("id", "tool_use_id", "call"))
+_WORD = re.compile(r"[\w.:-]{1,60}")
+
+
+class Redaction:
+    """Rewrites logs, and counts what it takes out.
+
+    Args:
+        keep_text: leave texts, without secrets, the home folder, user names and e-mail addresses.
+    """
+
+    def __init__(self, *, keep_text: bool = False) -> None:
+        self.keep_text = keep_text
+        self.removed: Counter[str] = Counter()
+        self._names: dict[tuple[str, str], str] = {}
+        self._people = {getpass.getuser()} - {"root"}
+
+    def log(self, log: EventLog) -> EventLog:
+        """Rewrite a log: the same events, without what has to go."""
+        for event in log:
+            self._people.update(_HOME.findall(str(event.data)))
+        new = EventLog()
+        for event in log:
+            data = self._value(event.data, event.type)
+            new.append(event.type, lane=self._lane(event.lane), time=event.time, **data)
+        return new
+
+    def finding(self, one: Finding) -> Finding:
+        """Rewrite a finding, whose sentence may have words of the session."""
+        sentence = self._scrubbed(one.sentence)
+        for quote in () if self.keep_text else one.quotes:
+            name = "a file" if PurePath(quote).suffix and " " not in quote else "a command"
+            sentence = sentence.replace(quote, "“…”" if quote[:1] == "“" else name)
+        turns = tuple((self._lane(lane), number) for lane, number in one.turns)
+        return replace(one, sentence=sentence[:1].upper() + sentence[1:], turns=turns, quotes=())
+
+    def sentences(self) -> Iterator[str]:
+        """Say what was removed."""
+        found = [count(n, what) for what, n in sorted(self.removed.items()) if what != "text"]
+        text = self.removed["text"]
+        if text:
+            found.append(f"{text:,} texts; their lengths are left" if text > 1 else "one text")
+        yield f"Removed before saving: {'; '.join(found) or 'nothing was found that had to go'}."
+        if self.keep_text:
+            yield "Texts were kept: look through the page before you pass it on."
+
+    def _value(self, value: Any, key: str) -> Any:
+        if isinstance(value, str):
+            return self._text(value, key)
+        if isinstance(value, list):
+            return [self._value(one, key) for one in value]
+        if not isinstance(value, dict):
+            return value
+        if self.keep_text:
+            return {self._scrubbed(name): self._value(one, name) for name, one in value.items()}
+        if key in ("input", "data", "unknown", "lines", "left_out"):  # whose keys may be anything
+            value = value if key == "input" else {}
+            return {name: self._argument(one, name) for name, one in value.items()}
+        return {name: self._value(one, name) for name, one in value.items()}
+
+    def _argument(self, value: Any, name: str) -> str:
+        if name in PATHS and isinstance(value, str):
+            return self._named("file", value) + PurePath(value).suffix
+        return HIDDEN * len(str(value))
+
+    def _text(self, text: str, key: str) -> str:
+        if self.keep_text:
+            return self._scrubbed(text)
+        if key in _IDS:
+            return self._named("id", text)
+        if key == "parent":
+            return self._lane(text)
+        if key == "name":
+            return self._named("mcp tool", text) if text.startswith("mcp__") else text[:60]
+        if key in _KINDS and _WORD.fullmatch(text):
+            return text
+        self.removed["text"] += bool(text)
+        return HIDDEN * len(text)
+
+    def _named(self, kind: str, text: str) -> str:
+        """A number for a name: the same one each time."""
+        return self._names.setdefault((kind, text), f"{kind}-{len(self._names) + 1}")
+
+    def _lane(self, lane: str) -> str:
+        first, *rest = lane.split(".")
+        if self.keep_text:
+            return self._scrubbed(lane)
+        return ".".join(
+            [first if first == "lead" else "agent", *(self._named("id", one) for one in rest)]
+        )
+
+    def _scrubbed(self, text: str) -> str:
+        """A text without secrets and names, which are counted."""
+        text, secrets = mask_secrets(text)
+        text, homes = _HOME.subn("~", text)
+        text = text.replace(str(Path.home()), "~")
+        text, mails = _EMAIL.subn("[e-mail]", text)
+        for name in self._people:
+            if len(name) > 2:
+                text, names = re.subn(
+                    rf"(?i)(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", "user", text
+                )
+                self.removed["user name"] += names
+        self.removed["secret"] += secrets
+        self.removed["path of a home folder"] += homes
+        self.removed["e-mail address"] += mails
+        return text
