@@ -145,11 +145,7 @@ def _breaks(one: Thread, *, expired: bool) -> list[tuple[Turn, Turn, int]]:
     return found
 
 
-@_explained(
-    "s06",
-    "Keep the system prompt, the tools and the earlier messages as they are; a switch of the "
-    "model, or of a tool server, starts the cache anew.",
-)
+@_explained("s06", "Leave prompt, tools and earlier messages as they are, and keep one model.")
 def cache_rewritten(one: Thread, session: Session) -> Iterator[Finding]:
     """The cache was lost although it was young."""
     if found := _breaks(one, expired=False):
@@ -164,11 +160,7 @@ def cache_rewritten(one: Thread, session: Session) -> Iterator[Finding]:
         )
 
 
-@_explained(
-    "s06",
-    "After a long pause, compact first or begin a new session, if little of the context is still "
-    "needed.",
-)
+@_explained("s06", "Before a long pause, compact; after it, begin anew if little is still needed.")
 def cache_expired(one: Thread, session: Session) -> Iterator[Finding]:
     """The cache was lost in a pause."""
     if found := _breaks(one, expired=True):
@@ -188,11 +180,7 @@ def cache_expired(one: Thread, session: Session) -> Iterator[Finding]:
 OLD, OLD_TOKENS, OLD_SHARE = 10, 10_000, 0.4
 
 
-@_explained(
-    "s06",
-    "Clear old results, or let a subagent read and report; what was needed of them is in the "
-    "replies since.",
-)
+@_explained("s06", "Clear old results, or let a subagent read them and report.")
 def old_output(one: Thread, session: Session) -> Iterator[Finding]:
     """Most of the longest request was output of one tool, from many turns before."""
     last = max(one.turns, key=one.size, default=None)
@@ -220,10 +208,7 @@ def old_output(one: Thread, session: Session) -> Iterator[Finding]:
 RUNS, RUN_TOKENS = 4, 6_000
 
 
-@_explained(
-    "s06",
-    "Let it print only what failed, such as with -q or | tail; or clear old results.",
-)
+@_explained("s06", "Let it print only what failed: -q, or | tail.")
 def command_repeated(one: Thread, session: Session) -> Iterator[Finding]:
     """One command printed much, again and again."""
     for its in _grouped(one, lambda call: call.target if call.does == "run" else ""):
@@ -242,10 +227,7 @@ def command_repeated(one: Thread, session: Session) -> Iterator[Finding]:
 LARGE = 10_000
 
 
-@_explained(
-    "s02",
-    "Ask for the part that is needed (a range of lines, a search), or limit what a tool returns.",
-)
+@_explained("s02", "Ask for a part (a range of lines, a search), or limit what a tool returns.")
 def large_output(one: Thread, session: Session) -> Iterator[Finding]:
     """One result filled much of the context at once."""
     for call in one.calls.values():
@@ -264,10 +246,7 @@ def large_output(one: Thread, session: Session) -> Iterator[Finding]:
 READS, READ_TOKENS = 3, 2_000
 
 
-@_explained(
-    "s03",
-    "It was still in the context. A plan that notes what was read and found saves the reading.",
-)
+@_explained("s03", "It was still in the context; a plan that notes what was found saves reading.")
 def read_again(one: Thread, session: Session) -> Iterator[Finding]:
     """A file was read again and again, although it was in the context and hadn't changed."""
 
@@ -293,11 +272,7 @@ def read_again(one: Thread, session: Session) -> Iterator[Finding]:
 TRIES, _TIMES = 3, re.compile(r"\d+\.\d+|0x[0-9a-f]+")
 
 
-@_explained(
-    "s04",
-    "After the second time, look for the cause: read the error, print what is really there, or "
-    "start again with a clean context.",
-)
+@_explained("s04", "After the second time, read the error, or begin anew with a clean context.")
 def failing_again(one: Thread, session: Session) -> Iterator[Finding]:
     """The same call failed in the same way, again and again."""
 
@@ -325,11 +300,7 @@ def failing_again(one: Thread, session: Session) -> Iterator[Finding]:
 EDITS, EDIT_SHARE = 3, 0.2
 
 
-@_explained(
-    "s02",
-    "Read the file right before an edit, and let the tool answer a failed edit with the nearest "
-    "lines.",
-)
+@_explained("s02", "Read right before an edit; let a failed edit answer with the nearest lines.")
 def failed_edits(one: Thread, session: Session) -> Iterator[Finding]:
     """Many edits failed; each cost a request."""
     edits = [call for call in one.calls.values() if call.does == "edit" and not call.refused]
@@ -349,10 +320,7 @@ def failed_edits(one: Thread, session: Session) -> Iterator[Finding]:
 FILES, FILE_TOKENS = 2, 2_000
 
 
-@_explained(
-    "s04",
-    "Let the subagent read instead of its parent, or give it what it needs in its prompt.",
-)
+@_explained("s04", "Let it read instead of its parent, or put what it needs into its prompt.")
 def subagent_reread(one: Thread, session: Session) -> Iterator[Finding]:
     """A subagent read what the agent that started it had read."""
     parent = session.threads.get(one.parent, Thread(""))
@@ -374,11 +342,7 @@ def subagent_reread(one: Thread, session: Session) -> Iterator[Finding]:
 FULL = 0.9
 
 
-@_explained(
-    "s06",
-    "Compact earlier, at the end of a step: a summary is better when there is room to write it, "
-    "and every request until then was as long as can be.",
-)
+@_explained("s06", "Compact earlier, at the end of a step: a good summary needs room.")
 def late_compaction(one: Thread, session: Session) -> Iterator[Finding]:
     """A compaction came only when the window was nearly full."""
     for cut in one.cuts:
@@ -393,11 +357,7 @@ def late_compaction(one: Thread, session: Session) -> Iterator[Finding]:
             )
 
 
-@_explained(
-    "s06",
-    "Say what the summary must keep, or have findings and decisions written to a file before the "
-    "context is compacted.",
-)
+@_explained("s06", "Say what the summary must keep, or have findings written to a file first.")
 def read_after_compaction(one: Thread, session: Session) -> Iterator[Finding]:
     """What a compaction took away had to be read again."""
     reads = [call for call in one.calls.values() if call.does == "read" and not call.failed]
@@ -414,11 +374,7 @@ def read_after_compaction(one: Thread, session: Session) -> Iterator[Finding]:
             )
 
 
-@_explained(
-    "s06",
-    "Change earlier messages rarely, and many at once: thinking that follows a change can't be "
-    "sent back.",
-)
+@_explained("s06", "Change earlier messages rarely, and many of them at once.")
 def thinking_dropped(one: Thread, session: Session) -> Iterator[Finding]:
     """Thinking was taken out of messages that stayed."""
     if number := sum(size for _, size in one.dropped):
@@ -460,10 +416,7 @@ def _claim(turn: Turn) -> str:
     return quoted(sentence.strip(" .*#"), 50)
 
 
-@_explained(
-    "s12",
-    "Let a hook run the tests when the model stops, and send it on if they fail.",
-)
+@_explained("s12", "Let a hook run the tests when the model stops, and send it on if they fail.")
 def untested_edit(one: Thread, session: Session) -> Iterator[Finding]:
     """Tests ran, but not after the last edit."""
     last, edits, checks = _ending(one, session)
@@ -480,11 +433,7 @@ def untested_edit(one: Thread, session: Session) -> Iterator[Finding]:
 UNCHECKED = 2
 
 
-@_explained(
-    "s12",
-    "Done is a claim until a command has checked it: name the command in the prompt, or let a hook "
-    "run it when the model stops.",
-)
+@_explained("s12", "Done is a claim: name the command that checks it, or let a hook run it.")
 def unchecked_done(one: Thread, session: Session) -> Iterator[Finding]:
     """The agent said that it was done, and nothing had been checked at all."""
     last, edits, checks = _ending(one, session)
@@ -501,10 +450,7 @@ def unchecked_done(one: Thread, session: Session) -> Iterator[Finding]:
 ITEMS = 3
 
 
-@_explained(
-    "s03",
-    "Remind the model of its list after some rounds without an update, and before it stops.",
-)
+@_explained("s03", "Remind the model of its list after some rounds, and before it stops.")
 def open_plan(one: Thread, session: Session) -> Iterator[Finding]:
     """The plan had open items when the agent stopped."""
     last, _, _ = _ending(one, session)
@@ -534,10 +480,7 @@ def _states(given: Any) -> list[str]:
 SLOW, SLOW_SUM = 60, 180
 
 
-@_explained(
-    "s08",
-    "Run them in the background; or, if they waited for your permission, allow them by a rule.",
-)
+@_explained("s08", "Run them in the background; if they waited for you, allow them by a rule.")
 def slow_commands(one: Thread, session: Session) -> Iterator[Finding]:
     """The agent did nothing while commands ran."""
     runs = (call for call in one.calls.values() if call.does == "run")
