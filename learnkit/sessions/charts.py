@@ -21,6 +21,7 @@ from learnkit.views.drawing.time_axis import Axis, duration
 
 #: What a context is made of, in the order in which it is piled up: words and the key of a mark.
 FIXED, TALK, FILES, REST = "system prompt and tools", "messages", "files read", "other tools"
+KINDS = (FIXED, TALK, FILES, REST)
 _READ = {FILES: "agent-1", REST: "agent-7"}
 _TOOLS = ("agent-3", "agent-2", "agent-6")
 #: In pixels: the height of the plot, wide and narrow, the least a column takes, a finding's disc.
@@ -47,8 +48,8 @@ def largest_tools(thread: Thread) -> list[str]:
         for (kind, name), size in turn.parts.items():
             if kind == "tool":
                 most[name] = max(most[name], size)
-    names = [name for name, _ in most.most_common(len(_TOOLS) + 1)]
-    return names if len(names) <= len(_TOOLS) else names[: len(_TOOLS) - 1]
+    seen = max(map(thread.size, thread.turns), default=0) / 50  # what is less can't be seen
+    return [name for name, size in most.most_common(len(_TOOLS)) if size > seen]
 
 
 def piled(thread: Thread, turn: Turn, tools: Sequence[str]) -> dict[str, float]:

@@ -23,7 +23,7 @@ from learnkit.events.log import EventLog
 from learnkit.events.text import count, excerpt, one_line
 from learnkit.sessions import charts
 from learnkit.sessions.charts import anchor, busy
-from learnkit.sessions.findings import Finding, findings, tokens
+from learnkit.sessions.findings import FINDERS, Finding, findings, tokens
 from learnkit.sessions.redact import HIDDEN
 from learnkit.sessions.turns import Session, Thread, Turn, session_of
 from learnkit.views.compaction import Compaction
@@ -32,6 +32,7 @@ from learnkit.views.dispatch import Dispatch
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.array import Array, message_card
 from learnkit.views.drawing.display import RULES, Canvas
+from learnkit.views.drawing.plot import short
 from learnkit.views.drawing.text import esc, scale_of
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.messages import Messages
@@ -40,6 +41,8 @@ from learnkit.widget import frozen
 _HERE = Path(__file__).parent
 #: Widths for which pictures are laid out, in pixels: of the column, and on a phone.
 WIDE, NARROW = 928, 328
+#: Rows of a view's picture.
+ROWS = 16
 #: Turns in a part; characters of a text that are shown, the first number that keeps all turns under
 #: the bytes they may have.
 PART, SHOWN, BYTES = 20, (2400, 700, 200, 60), 2_500_000
@@ -89,7 +92,8 @@ def page(
         f'<main class="s"><header>{_line(session)}<h1>{esc(title)}</h1>{_sub(session)}</header>'
         f"{_context(session.lead, found)}{_found(session, found, lessons or {})}"
         f"{''.join(sections)}<footer>{said}<p>Made with learnkit, on this machine. Texts are "
-        "estimated at four characters a token (≈).</p></footer></main>"
+        f"estimated at four characters a token (≈); prices are those of {PRICES_OF}.</p>"
+        "</footer></main>"
     )
     return frozen.page("A session", _lengths(body) + _scripts(), look=_look())
 
@@ -195,7 +199,8 @@ def _found(
             f'<li id="f{number}"><span class="disc">{number}</span><div><b>{esc(one.sentence)}</b>'
             f"<p>{' · '.join([*parts, link])}</p><p>{esc(one.remedy)}</p></div></li>"
         )
-    return f'<ol class="found">{"".join(items)}</ol>' if items else ""
+    none = f"<p>{len(FINDERS)} kinds of loss were looked for, and none was found.</p>"
+    return f'<ol class="found">{"".join(items)}</ol>' if items else none
 
 
 def _links(session: Session, one: Finding, most: int = 8) -> str:
@@ -230,9 +235,7 @@ def _numbers(session: Session) -> str:
         ("tool calls", f"{len(calls):,}", f"{failed:,} failed" if failed else "none failed"),
         ("subagents", f"{len(every) - 1:,}", "") if len(every) > 1 else ("", "", ""),
         ("sent again", f"{retries:,}", "the server failed") if retries else ("", "", ""),
-        ("cost", f"${usage.cost:.2f}", f"list prices of {PRICES_OF}")
-        if usage.cost
-        else ("", "", ""),
+        ("cost", f"${usage.cost:.2f}", "at list prices") if usage.cost else ("", "", ""),
     ]
     rows = "".join(
         f"<div><dt>{name}</dt><dd>{value}<small>{more}</small></dd></div>"
@@ -243,9 +246,7 @@ def _numbers(session: Session) -> str:
 
 
 def _short(number: int) -> str:
-    if number < 10_000:
-        return f"{number:,}"
-    return f"{number / 1e6:.1f} M" if number >= 1e6 else f"{number / 1000:.0f}k"
+    return f"{number:,}" if number < 10_000 else short(number)
 
 
 def _filled(lead: Thread) -> str:
@@ -253,9 +254,10 @@ def _filled(lead: Thread) -> str:
     if not rows:
         return ""
     turn, full = max(lead.turns, key=lead.size), max(row[2] for row in rows)
-    whole = sum(row[2] for row in rows)
-    first = next((row for row in rows if row[0] != charts.FIXED), rows[0])
-    name = "Messages" if first[0] == charts.TALK else first[0]
+    pile = charts.piled(lead, turn, charts.largest_tools(lead))
+    most = max(pile, key=lambda name: pile[name])
+    share = pile[most] / max(sum(pile.values()), 1)
+    most = f"Output of {most}" if most not in charts.KINDS else most[0].upper() + most[1:]
     body = "".join(
         f'<tr><td>{esc(name)}</td><td class="long"><i style="width:{100 * size / full:.1f}%;'
         f'background:var(--lk-{mark}-edge)"></i></td><td class="n">≈ {size:,}</td>'
@@ -265,7 +267,7 @@ def _filled(lead: Thread) -> str:
     by = "by the server’s count" if lead.counted else "not counted by the server"
     return _section(
         "What fills the context, by tool and by file",
-        f"{name} filled {first[2] / whole:.0%} of the longest request.",
+        f"{most}: {share:.0%} of the longest request.",
         f"<table>{body}</table>",
         f"Turn {turn.number} had {lead.size(turn):,} tokens. System prompt and tools: "
         f"≈{lead.fixed():,}, {by}; the file doesn’t hold them.",
@@ -297,7 +299,7 @@ def _view(view: Any, kind: str) -> str:
     """A picture of the course, as it is at the end."""
     state = view.at()
     finding, because = view.finding(state), view.because(state)
-    figure = _figure(lambda width: view.draw(state, width, 30), finding)
+    figure = _figure(lambda width: view.draw(state, width, ROWS), finding)
     return _section(kind, finding, figure, because)
 
 
@@ -313,7 +315,7 @@ def _agents(session: Session) -> str:
         "Subagents",
         f"{count(len(children), 'subagent')} sent {share:.0%} of all tokens.",
         f"<table><tr>{head}</tr>{rows}</table><br>"
-        + _figure(lambda width: view.draw(state, width, 20), view.finding(state)),
+        + _figure(lambda width: view.draw(state, width, ROWS), view.finding(state)),
         view.because(state),
     )
 

@@ -173,8 +173,13 @@ class Thread:
         return max(first.usage.sent - first.estimate, 0) if first else 0
 
     def size(self, turn: Turn) -> int:
-        """Tokens of a request: as the server counted them, or estimated."""
-        return turn.usage.sent if turn.usage.known else self.fixed() + turn.estimate
+        """Tokens of a request: as the server counted them, or estimated, as the last one it did."""
+        if turn.usage.known:
+            return turn.usage.sent
+        fixed, before = self.fixed(), self.turns[: turn.number - 1]
+        last = next((one for one in reversed(before) if one.usage.known and one.estimate), None)
+        stretch = max(last.usage.sent - fixed, 0) / last.estimate if last else 1.0
+        return fixed + round(turn.estimate * stretch)
 
 
 @dataclass(slots=True)
