@@ -11,32 +11,34 @@ import re
 from pathlib import Path
 from typing import Any
 
+from learnkit.events import loop
 from learnkit.events.declaration import part
-from learnkit.events.loop import How, ModelRetried, UsageData
-from learnkit.events.sessions import SessionLine
 from learnkit.events.text import blocks_of, content_text, one_line
-from learnkit.sessions.lane import Lane
-from learnkit.sessions.source import Reading, entries, number, seconds, table, text
+from learnkit.sessions.lane import Lane, merged
+from learnkit.sessions.source import Reading, Told, entries, number, seconds, table, text
 
-#: Lines that say nothing of the conversation.
-_NOTICES = frozenset(
-    (
-        *("progress", "queue-operation", "file-history-snapshot", "attachment", "last-prompt"),
-        *("mode", "permission-mode", "cost-state"),
-    )
-)
-_TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
-_FIELDS = """
+#: Types of lines: with what was said, and notices.
+_SAID = {"user", "assistant", "system"}
+_TYPES = _SAID | {
+    *("attachment", "summary", "ai-title", "custom-title", "progress", "queue-operation"),
+    *("file-history-snapshot", "last-prompt", "mode", "permission-mode", "cost-state"),
+}
+#: The fields that were seen in what was said.
+_FIELDS = set(
+    re.findall(
+        r"\w+",
+        """
 type uuid parentUuid logicalParentUuid timestamp sessionId version cwd gitBranch slug message
 isSidechain isMeta isCompactSummary isVisibleInTranscriptOnly isApiErrorMessage agentId userType
-entrypoint requestId toolUseResult toolUseID toolDenialKind sourceToolUseID
-sourceToolAssistantUUID todos thinkingMetadata permissionMode promptId planContent mcpMeta
-imagePasteIds subtype level content compactMetadata microcompactMetadata error apiError cause
-retryInMs retryAttempt maxRetries durationMs messageCount parentToolUseID data teamName origin
-forkedFrom sessionKind effort attributionAgent attributionSkill attributionPlugin
-interruptedMessageId isSnapshotUpdate messageId snapshot hookCount hookInfos hookErrors
-hasOutput preventedContinuation stopReason"""
-_KNOWN = frozenset(re.findall(r"\w+", _FIELDS))
+entrypoint requestId toolUseResult toolUseID toolDenialKind sourceToolUseID mcpMeta promptId effort
+sourceToolAssistantUUID todos thinkingMetadata permissionMode planContent imagePasteIds subtype
+level content compactMetadata microcompactMetadata error apiError cause retryInMs retryAttempt
+maxRetries durationMs messageCount origin forkedFrom sessionKind interruptedMessageId hookCount
+hookInfos hookErrors hasOutput preventedContinuation stopReason apiErrorStatus""",
+    )
+)
+#: A line has at least one of these.
+_OURS = {"uuid", "sessionId", "leafUuid", "snapshot"}
 #: User messages that the harness writes.
 _INJECTED = re.compile(r"\s*<(command-|local-command-|task-notification|system-reminder|bash-)")
 _STOPPED = "[Request interrupted by user"
@@ -46,12 +48,10 @@ _REFUSALS = ("The user doesn't want to", "Permission to use", "Permission for th
 def claims(entry: dict[str, Any]) -> bool:
     """Whether a line is one of Claude Code's."""
     kind = entry.get("type")
-    if kind in ("user", "assistant", "system"):
-        return "uuid" in entry or "sessionId" in entry
-    return kind in _TITLES or kind in _NOTICES
+    return isinstance(kind, str) and kind in _TYPES and bool(entry.keys() & _OURS)
 
 
-def read(path: Path, reading: Reading) -> list[Lane]:
+def read(path: Path, reading: Reading) -> tuple[list[Told], int | None]:
     """Read a session and the files of its subagents."""
     session = _Session(reading)
     for line, entry in entries(path, reading):
@@ -59,23 +59,25 @@ def read(path: Path, reading: Reading) -> list[Lane]:
     for file in _subagents(path, session):
         for line, entry in entries(file, reading):
             session.take(line, entry, file.stem.removeprefix("agent-"))
-    return session.lanes()
+    lanes = session.linked()
+    return merged(lanes), lanes[0].hidden
 
 
 def _subagents(path: Path, session: _Session) -> list[Path]:
     """The files of subagents: in a folder of the session, or beside it in older versions."""
-    found = sorted((path.parent / path.stem / "subagents").rglob("agent-*.jsonl"))
-    known = {one.name for one in found}
-    beside = (path.parent / f"agent-{Path(id).name}.jsonl" for id in session.agents)
-    found += [one for one in beside if one.name not in known and one.is_file()]
-    return [one for one in found if one != path and not one.is_symlink()]
+    found = (path.parent / path.stem / "subagents").rglob("agent-*.jsonl")
+    files = {one.name: one for one in found}
+    for id in session.agents:
+        name = f"agent-{Path(id).name}.jsonl"
+        files.setdefault(name, path.parent / name)
+    return sorted(one for one in files.values() if one.is_file() and not one.is_symlink())
 
 
 class _Session:
     """What has been read so far.
 
     Attributes:
-        agents: id of a subagent -> the lane and the id of its call, once a line has linked them.
+        agents: id of a subagent -> the id of its parent and of its call, once a line links them.
     """
 
     def __init__(self, reading: Reading) -> None:
@@ -83,31 +85,21 @@ class _Session:
         self.agents: dict[str, tuple[str, str]] = {}
         self._lanes: dict[str, Lane] = {"": Lane("lead")}  # by id of the agent
         self._places: dict[str, tuple[str, int]] = {}  # of a uuid: agent, messages with it
-        self._boundary: dict[str, int] | None = None
+        self._boundary: dict[str, Any] = {}
 
-    def lanes(self) -> list[Lane]:
-        """All lanes, the main one first, each with its subagents linked to their calls."""
-        for lane in self._lanes.values():
-            lane.over()
-        by_prompt = {
-            given["prompt"]: (key, call)
-            for key, lane in self._lanes.items()
-            for call, (_, given) in lane.calls.items()
-            if isinstance(given, dict) and isinstance(given.get("prompt"), str)
-        }
+    def linked(self) -> list[Lane]:
+        """All lanes, the main one first, each subagent's with the call that it works for."""
+        main, by_prompt = self._lanes[""], dict[str, tuple[str, str]]()
         for key, lane in self._lanes.items():
-            if not key:
-                continue
-            first = content_text(lane.messages[0]["content"]) if lane.messages else ""
-            owner, call = self.agents.get(key) or by_prompt.get(first) or ("", "")
-            if owner == key:
-                owner, call = "", ""
-            lane.parent, lane.call = self._lanes.get(owner, self._lanes[""]), call
-            lane.name = lane.parent.child_name(call or key)
-        main, *others = self._lanes.values()
-        for lane in (main, *others):
-            lane.close()
-        return [main, *others]
+            lane.over()
+            for call, (_, given) in lane.calls.items():
+                by_prompt[text(table(given).get("prompt"))] = key, call
+        for key, lane in self._lanes.items():
+            if key:
+                prompt = content_text(lane.messages[0]["content"]) if lane.messages else ""
+                owner, call = self.agents.get(key) or by_prompt.get(prompt) or ("", "")
+                lane.child_of(main if owner == key else self._lanes.get(owner, main), call, key)
+        return list(self._lanes.values())
 
     def take(self, line: int, entry: dict[str, Any], agent: str) -> None:
         """Read one line of the main file, or of a subagent's."""
@@ -115,13 +107,11 @@ class _Session:
         if id in self._places:
             reading.lines["repeated"] += 1  # a session that was resumed repeats its first part
             return
-        reading.lines[kind or "no type"] += 1
-        reading.unknown.update(f"field {key}"[:80] for key in entry.keys() - _KNOWN)
-        self._note(entry)
-        parent = text(entry.get("parentUuid"))
+        facts = {"versions": "version", "id": "sessionId", "cwd": "cwd", "branch": "gitBranch"}
+        reading.note(**{name: entry.get(key) for name, key in facts.items()})
         if not agent and entry.get("isSidechain") is True:
-            inherited = self._places.get(parent, ("", 0))[0]
-            agent = text(entry.get("agentId")) or inherited or id or "sidechain"
+            above = self._places.get(text(entry.get("parentUuid")), ("", 0))[0]
+            agent = text(entry.get("agentId")) or above or id or "sidechain"
         lane = self._lanes.setdefault(agent, Lane(agent))
         time = seconds(entry.get("timestamp"))
         match kind:
@@ -136,30 +126,18 @@ class _Session:
                 if queued.get("type") == "queued_command" and queued.get("prompt"):
                     self._said(lane, reading.kept(queued["prompt"]), time)
             case "progress":
-                data = table(entry.get("data"))
-                if data.get("type") == "agent_progress":
-                    self._linked(data.get("agentId"), agent, entry.get("parentToolUseID"))
-            case _ if kind in _TITLES:
-                title = text(entry.get(_TITLES[kind]))
-                reading.title = one_line(title, 200) or reading.title
-            case _ if kind not in _NOTICES:
-                reading.unknown[f"line {kind}"[:80]] += 1
-                kept = reading.kept(entry)
-                lane.aside(SessionLine(line=line, kind=kind[:80], data=kept), time)
+                started = table(entry.get("data")).get("agentId")
+                self._link(started, agent, entry.get("parentToolUseID"))
+            case "summary" | "ai-title" | "custom-title":
+                titles = (text(entry.get(key)) for key in ("summary", "aiTitle", "customTitle"))
+                reading.note(title=one_line("".join(titles), 200))
+        known = _FIELDS if kind in _SAID else entry.keys() if kind in _TYPES else ()
+        reading.check(lane, line, kind, entry, known)
         if id:
-            # The open turn's reply comes after the messages so far; its results after it.
-            self._places[id] = agent, len(lane.messages) + (kind == "assistant")
+            turn = lane.turn  # its reply and their results are no messages yet
+            self._places[id] = agent, len(lane.messages) + bool(turn) + bool(turn and turn.answer)
 
-    def _note(self, entry: dict[str, Any]) -> None:
-        """What a line says of the whole session."""
-        reading = self.reading
-        if version := text(entry.get("version")):
-            reading.versions[version[:80]] = None
-        for name, key in (("id", "sessionId"), ("cwd", "cwd"), ("branch", "gitBranch")):
-            if not getattr(reading, name) and (found := text(entry.get(key))):
-                setattr(reading, name, found[:1000])
-
-    def _linked(self, child: Any, agent: str, call: Any) -> None:
+    def _link(self, child: Any, agent: str, call: Any) -> None:
         if isinstance(child, str) and isinstance(call, str):
             self.agents.setdefault(child, (agent, call))
 
@@ -171,34 +149,22 @@ class _Session:
             if block.get("type") != "tool_result":
                 rest.append(block)
                 continue
-            call, failed = text(block.get("tool_use_id")), bool(block.get("is_error"))
-            self._linked(outcome.get("agentId"), agent, call)
-            result = self.reading.kept(block.get("content"))
-            took = number(outcome.get("totalDurationMs") or outcome.get("durationMs"))
-            lane.result(
-                call,
-                result if result is not None else "",
-                time,
-                failed=failed,
-                how=_how(failed, content_text(result), entry),
-                seconds=took / 1000 if took else None,
-            )
-        if rest:
-            said = content if isinstance(content, str) else rest
-            self._prompted(lane, agent, entry, self.reading.kept(said), time)
-
-    def _prompted(
-        self, lane: Lane, agent: str, entry: dict[str, Any], said: Any, time: float | None
-    ) -> None:
-        if entry.get("isCompactSummary") is True:
-            known, self._boundary = self._boundary or {}, None
-            summary = [{"role": "user", "content": said}]
-            lane.summarised(summary, known.get("before", 0), known.get("after", 0), time)
+            call, failed = text(block.get("tool_use_id")), block.get("is_error") is True
+            self._link(outcome.get("agentId"), agent, call)
+            result = self.reading.kept(block.get("content")) or ""
+            denied = entry.get("toolDenialKind") or content_text(result).startswith(_REFUSALS)
+            took = number(outcome.get("totalDurationMs") or outcome.get("durationMs")) / 1000
+            how: loop.How = "refused" if failed and denied else "raised" if failed else "ran"
+            lane.result(call, result, time, failed=failed, how=how, took=took or None)
+        if not rest:
             return
-        injected = entry.get("isMeta") is True
-        if not injected:
-            self._rewound(lane, agent, entry)
-        self._said(lane, said, time, injected)
+        said = self.reading.kept(content if isinstance(content, str) else rest)
+        if entry.get("isCompactSummary") is True:
+            lane.summarised([{"role": "user", "content": said}], time, **self._boundary)
+            return
+        if entry.get("isMeta") is not True:
+            self._rewind(lane, agent, entry)
+        self._said(lane, said, time, entry.get("isMeta") is True)
 
     def _said(self, lane: Lane, said: Any, time: float | None, injected: bool = False) -> None:
         plain = content_text(said)
@@ -206,16 +172,16 @@ class _Session:
         injected = injected or stopped or bool(_INJECTED.match(plain))
         lane.user(said, time, injected=injected)
         if stopped:
-            lane.cancelled()
-        elif not injected and lane.name == "lead" and not self.reading.title:
-            self.reading.title = one_line(plain, 200)
+            lane.end("cancelled")
+        elif not injected and lane.name == "lead":
+            self.reading.note(title=one_line(plain, 200))
 
-    def _rewound(self, lane: Lane, agent: str, entry: dict[str, Any]) -> None:
+    def _rewind(self, lane: Lane, agent: str, entry: dict[str, Any]) -> None:
         """Take the array back, if the prompt follows a line before the last turn."""
         lane.over()
         parent = entry.get("parentUuid")
-        owner, place = self._places.get(text(parent), ("", None if parent else 0))
-        if place is not None and (owner == agent or not parent):
+        owner, place = self._places.get(text(parent), ("" if parent else agent, 0))
+        if owner == agent and (parent is None or parent in self._places):
             roles = [message["role"] for message in lane.messages[place:]]
             if "assistant" in roles:
                 lane.rewind(place)
@@ -225,58 +191,44 @@ class _Session:
         blocks = blocks_of(self.reading.kept(message.get("content")))
         model = text(message.get("model"))
         if entry.get("isApiErrorMessage") is True:
-            kind = text(entry.get("error")) or "api_error"
-            lane.failed(kind, content_text(blocks), time)
+            lane.over()
+            lane.asked()
+            kind, said = text(entry.get("error")) or "api_error", content_text(blocks)
+            lane.add(loop.ModelFailed(turn=lane.turns, error_type=kind, message=said), time)
             return
-        if model and model != "<synthetic>":
-            self.reading.models[model[:80]] = None
+        self.reading.note(models=model.replace("<synthetic>", ""))
         id = message.get("id") or entry.get("requestId") or entry.get("uuid")
-        usage = message.get("usage")
-        lane.reply(
-            text(id),
-            blocks,
-            time,
-            usage=part(UsageData, _counts(usage)) if isinstance(usage, dict) else None,
-            model=model or None,
-            stop=text(message.get("stop_reason")) or None,
-        )
+        counts = message.get("usage")
+        usage = part(loop.UsageData, _counts(counts)) if isinstance(counts, dict) else None
+        stop = text(message.get("stop_reason"))
+        lane.reply(text(id), blocks, time, usage=usage, model=model, stop=stop)
 
     def _system(self, lane: Lane, entry: dict[str, Any], time: float | None) -> None:
+        about = table(entry.get("compactMetadata") or entry.get("microcompactMetadata"))
+        before = number(about.get("preTokens"))
         match entry.get("subtype"):
             case "compact_boundary":
-                about = table(entry.get("compactMetadata"))
                 by = "person" if about.get("trigger") == "manual" else "threshold"
-                lane.asked_for_summary(by, time)
-                before, after = number(about.get("preTokens")), number(about.get("postTokens"))
-                self._boundary = {"before": before, "after": after}
+                after = number(about.get("postTokens"))
+                self._boundary = {"by": by, "before": before, "after": after}
             case "microcompact_boundary":
-                about = table(entry.get("microcompactMetadata"))
-                before, saved = number(about.get("preTokens")), number(about.get("tokensSaved"))
                 ids = about.get("compactedToolIds")
-                found = (
-                    {one for one in ids if isinstance(one, str)} if isinstance(ids, list) else {}
-                )
-                lane.cleared(set(found), before, max(0, before - saved), time)
+                known = lane.calls.keys() & set(filter(text, ids if isinstance(ids, list) else []))
+                after = max(0, before - number(about.get("tokensSaved")))
+                lane.cleared(known, before, after, time)
             case "api_error":
                 error = table(entry.get("error"))
                 inner = table(table(error.get("error")).get("error"))
-                lane.over()
-                retried = ModelRetried(
+                retried = loop.ModelRetried(
                     turn=lane.turns + 1,
                     seconds=number(entry.get("retryInMs")) / 1000,
                     status=number(error.get("status")) or None,
                     error_type=text(inner.get("type")) or "connection",
                     message=text(inner.get("message"))[:2000],
                 )
-                lane.add(retried, time)
+                lane.aside(retried)
 
 
 def _counts(usage: dict[str, Any]) -> dict[str, int]:
     """The counts of a usage; the rest, such as the service tier, is no count of tokens."""
     return {key: value for key, value in usage.items() if type(value) is int and value >= 0}
-
-
-def _how(failed: bool, output: str, entry: dict[str, Any]) -> How:
-    if failed and (entry.get("toolDenialKind") or output.startswith(_REFUSALS)):
-        return "refused"
-    return "raised" if failed else "ran"

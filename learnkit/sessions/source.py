@@ -11,65 +11,91 @@ import json
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from learnkit.errors import UsageError
-from learnkit.events.sessions import SessionWarning
+from learnkit.events.sessions import SessionLine, SessionOpened, SessionWarning
 from learnkit.events.text import excerpt
+from learnkit.sessions.lane import Lane
 
-#: Bytes of the longest line that is read, and characters of the longest text that is kept whole.
-LONGEST_LINE, LONGEST_TEXT = 64_000_000, 2_000_000
+#: Bytes of the longest line that is read, and of the longest file that is read as a whole.
+LONGEST_LINE, LONGEST_DOCUMENT = 64_000_000, 256_000_000
 #: Characters that a log keeps in all; of the texts after them it keeps this much each.
 TEXT, SHORT = 60_000_000, 1_000
 #: Lines that are read; the rest of the file is only counted.
 LINES = 200_000
-#: Warnings that are kept, and how deep values may be nested.
-WARNINGS, DEPTH = 100, 60
+#: What is kept of warnings, and of each kind of line that is not known; how deep values may nest.
+WARNINGS, UNKNOWN, DEPTH = 100, 100, 60
+
+#: An event, with its time and its lane: an object, or the name of a type and the details.
+Told = tuple[float, str, object]
 
 
-@dataclass(slots=True)
 class Reading:
-    """What is found out about a session while it is read; it becomes ``session.opened``."""
+    """What is found out about a session while it is read; it becomes ``session.opened``.
 
-    format: str = ""
-    path: str = ""
-    id: str = ""
-    title: str = ""
-    cwd: str = ""
-    branch: str = ""
-    versions: dict[str, None] = field(default_factory=dict)
-    models: dict[str, None] = field(default_factory=dict)
-    lines: Counter[str] = field(default_factory=Counter)
-    unknown: Counter[str] = field(default_factory=Counter)
-    left_out: Counter[str] = field(default_factory=Counter)
-    warnings: list[SessionWarning] = field(default_factory=list)
-    room: int = TEXT
+    Attributes:
+        lines: see there, as for ``unknown``, ``left_out`` and ``warnings``.
+        started: seconds since 1970 of the log's time 0; None: of the first event.
+    """
 
-    def warn(self, line: int, text: str, file: str = "") -> None:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.started: float | None = None
+        self.lines, self.unknown, self.left_out = Counter[str](), Counter[str](), Counter[str]()
+        self.warnings: list[SessionWarning] = []
+        self._facts: dict[str, Any] = {"path": str(path), "versions": [], "models": []}
+        self._room = TEXT
+
+    def note(self, **facts: Any) -> None:
+        """Remember what a line says of the whole session: the first text, and all versions."""
+        for name, value in facts.items():
+            if isinstance(value, str) and value:
+                found = self._facts.setdefault(name, value[:1000])
+                if isinstance(found, list) and value[:80] not in found:
+                    found.append(value[:80])
+
+    def opened(self, began: float, hidden: int | None) -> SessionOpened:
+        """The event that says all of it."""
+        counts = {"lines": self.lines, "unknown": self.unknown, "left_out": self.left_out}
+        facts = {**self._facts, **counts, "warnings": tuple(self.warnings)}
+        return SessionOpened(started=began, hidden_tokens=hidden, **facts)
+
+    def warn(self, line: int, text: str, path: Path) -> None:
         """Remember something that could not be read."""
         if len(self.warnings) < WARNINGS:
+            file = "" if path == self.path else path.name
             self.warnings.append(SessionWarning(line=line, text=text, file=file))
         else:
             self.left_out["warnings"] += 1
 
+    def check(
+        self, lane: Lane, line: int, kind: str, entry: dict[str, Any], known: Collection[str]
+    ) -> None:
+        """Count a line, and keep what no reader knows: fields, or all of it if no field is."""
+        self.lines[kind[:80]] += 1
+        odd = {f"{kind}.{key}"[:80]: {key: entry[key]} for key in entry.keys() - known}
+        for name, data in (odd if known else {kind[:80]: entry}).items():
+            self.unknown[name] += 1
+            if self.unknown[name] <= UNKNOWN:
+                lane.aside(SessionLine(line=line, kind=name, data=self.kept(data)))
+
     def kept(self, value: Any, depth: int = 0) -> Any:
         """A value from the file, as it is or, where there is no room for all of it, shortened."""
         if isinstance(value, str):
-            limit = LONGEST_TEXT if self.room > 0 else SHORT
-            if len(value) > limit:
-                self.left_out["characters"] += len(value) - limit
-                value = excerpt(value, limit)
-            self.room -= len(value)
+            if self._room < len(value) and len(value) > SHORT:
+                self.left_out["characters"] += len(value) - SHORT
+                value = excerpt(value, SHORT)
+            self._room -= len(value)
         elif isinstance(value, dict | list):
             if depth == DEPTH:
                 self.left_out["values nested too deeply"] += 1
                 return None
-            self.room -= 50  # a container costs memory, too
+            self._room -= 50  # a container costs memory, too
             if isinstance(value, list):
                 return [self.kept(one, depth + 1) for one in value]
             return {key: self.kept(one, depth + 1) for key, one in value.items()}
@@ -84,9 +110,9 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         UsageError: if it cannot be opened, or is no regular file.
     """
     try:
-        file = open(path, "rb", buffering=1 << 20, opener=_without_waiting)  # noqa: SIM115
+        file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
     except (OSError, ValueError) as error:
-        what = error.strerror if isinstance(error, OSError) else str(error)
+        what = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"{path} cannot be opened: {what}") from None
     with file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -94,37 +120,49 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK)
-
-
 def entries(path: Path, reading: Reading) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the JSON object of each line and its number, from 1.
 
     What is no object is a warning. Of a file that is too long, the later lines are only counted.
     """
-    name = "" if str(path) == reading.path else path.name
+    number, whole = 0, True
     with opened(path) as file:
-        number = 0
         while line := file.readline(LONGEST_LINE):
-            number += 1
-            if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
-                while (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
-                    pass
-                reading.warn(number, f"left out: it is longer than {LONGEST_LINE:,} bytes", name)
-            elif reading.lines.total() >= LINES:
+            begins, whole = whole, line.endswith(b"\n") or len(line) < LONGEST_LINE
+            number += begins
+            if begins and not whole:
+                reading.warn(number, f"left out: longer than {LONGEST_LINE:,} bytes", path)
+            elif begins and number > LINES:
                 reading.left_out["lines"] += 1
-            elif line.strip():
+            elif begins and line.strip():
                 try:
                     entry = parsed(line)
                 except ValueError as error:
-                    cut = "cut off: " if not line.endswith(b"\n") else ""
-                    reading.warn(number, f"{cut}no JSON ({error})", name)
+                    cut = "" if line.endswith(b"\n") else "cut off: "
+                    reading.warn(number, f"{cut}no JSON ({error})", path)
                     continue
                 if isinstance(entry, dict):
                     yield number, entry
                 else:
-                    reading.warn(number, "no JSON object", name)
+                    reading.warn(number, "no JSON object", path)
+
+
+def document(path: Path) -> dict[str, Any]:
+    """The JSON object that a file is.
+
+    Raises:
+        UsageError: if it is none, or is too long to be read as a whole.
+    """
+    with opened(path) as file:
+        data = file.read(LONGEST_DOCUMENT + 1)
+    if len(data) > LONGEST_DOCUMENT:
+        raise UsageError(
+            f"{path} is longer than {LONGEST_DOCUMENT:,} bytes, the most for its format"
+        )
+    try:
+        return table(parsed(data))
+    except ValueError as error:
+        raise UsageError(f"{path} is damaged or cut off: {error}") from None
 
 
 def parsed(text: bytes) -> Any:
@@ -134,7 +172,7 @@ def parsed(text: bytes) -> Any:
         ValueError: if it is no JSON, or is nested too deeply.
     """
     try:
-        return json.loads(text.decode("utf-8", "replace"), parse_constant=lambda _: None)
+        return json.loads(text.decode("utf-8-sig", "replace"), parse_constant=lambda _: None)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
@@ -145,11 +183,12 @@ def seconds(value: Any) -> float | None:
         if isinstance(value, str):
             time = datetime.fromisoformat(value)
             return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value, UTC).timestamp()
-    except (ValueError, OverflowError, OSError):
-        pass
-    return None
+        return datetime.fromtimestamp(value, UTC).timestamp()
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
+
+
+# A value as it should be, whatever the file has in its place.
 
 
 def text(value: Any) -> str:
@@ -160,6 +199,11 @@ def text(value: Any) -> str:
 def table(value: Any) -> dict[str, Any]:
     """The value if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
+
+
+def tables(value: Any) -> list[dict[str, Any]]:
+    """The objects in a list; an empty one if it is none."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def number(value: Any) -> int:
