@@ -16,7 +16,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from learnkit.events.log import EventLog
-from learnkit.events.text import count
+from learnkit.events.text import count, listed
 from learnkit.runtime.secret_scan import mask_secrets
 from learnkit.sessions.findings import Finding
 from learnkit.sessions.turns import PATHS
@@ -67,11 +67,9 @@ class Redaction:
 
     def sentences(self) -> Iterator[str]:
         """Say what was removed."""
-        found = [count(n, what) for what, n in sorted(self.removed.items()) if what != "text"]
-        text = self.removed["text"]
-        if text:
-            found.append(f"{text:,} texts; their lengths are left" if text > 1 else "one text")
-        yield f"Removed before saving: {'; '.join(found) or 'nothing was found that had to go'}."
+        found = listed([count(number, what) for what, number in sorted((+self.removed).items())])
+        lengths = "; of each text its length is left" * bool(self.removed["text"])
+        yield f"Removed before saving: {found or 'nothing, for nothing had to go'}{lengths}."
         if self.keep_text:
             yield "Texts were kept: look through the page before you pass it on."
 
@@ -133,6 +131,6 @@ class Redaction:
                 )
                 self.removed["user name"] += names
         self.removed["secret"] += secrets
-        self.removed["path of a home folder"] += homes
-        self.removed["e-mail address"] += mails
+        self.removed["home folder"] += homes
+        self.removed["e-mail"] += mails
         return text
