@@ -136,7 +136,7 @@ def _line(session: Session) -> str:
 
 def _sub(session: Session) -> str:
     about, took = session.about, session.end - session.begin
-    cost = Usage.of(session.events).cost
+    cost = Usage.of(session.replies).cost
     parts = [
         PurePath(str(about.get("cwd") or "")).name,
         _FORMATS.get(str(about.get("format")), ""),
@@ -222,7 +222,7 @@ def _section(kind: str, title: str, body: str, line: str = "") -> str:
 
 def _numbers(session: Session) -> str:
     every, lead = list(session.threads.values()), session.lead
-    usage, calls = Usage.of(session.events), list(session.calls)
+    usage, calls = Usage.of(session.replies), list(session.calls)
     failed, sent = sum(call.failed for call in calls), _sent(usage)
     retries = sum(one.retries for one in every)
     prompts = sum(turn.prompted for turn in lead.turns)
@@ -304,7 +304,7 @@ def _view(view: Any, kind: str) -> str:
 
 
 def _agents(session: Session) -> str:
-    whole, view = _sent(Usage.of(session.events)), Contexts(session.events)
+    whole, view = _sent(Usage.of(session.replies)), Contexts(session.events)
     children = [one for one in session.threads.values() if one.parent]
     share = sum(turn.usage.sent for one in children for turn in one.turns) / max(whole, 1)
     roots = (one for one in session.threads.values() if one.parent not in session.threads)
@@ -329,7 +329,7 @@ _HEADS = (
 def _row(session: Session, one: Thread, depth: int) -> str:
     """An agent, and below it those that it has started."""
     children = [child for child in session.threads.values() if child.parent == one.lane]
-    rolled, (begin, end) = Usage.of(session.events, one.lane), one.span
+    rolled, (begin, end) = Usage.of(session.replies, one.lane), one.span
     name = esc(one_line(one.title or one.lane, 70))
     if one.turns:
         name = f'<a href="#{esc(anchor(one.lane, 1))}">{name}</a>'

@@ -29,6 +29,21 @@ _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _KINDS = frozenset(
     ("type", "role", "model", "stop_reason", "reason", "purpose", "how", "format", "by", "status")
 )
+#: Details whose keys may be anything; and arguments of tools that say what a call is.
+_FREE = frozenset(("data", "unknown", "lines", "left_out"))
+_ARGUMENTS = frozenset(
+    (
+        "command",
+        "content",
+        "old_string",
+        "new_string",
+        "offset",
+        "limit",
+        "prompt",
+        "pattern",
+        "todos",
+    )
+)
 _IDS = frozenset(("id", "tool_use_id", "call"))
 _WORD = re.compile(r"[\w.:-]{1,60}")
 
@@ -82,15 +97,18 @@ class Redaction:
             return value
         if self.keep_text:
             return {self._scrubbed(name): self._value(one, name) for name, one in value.items()}
-        if key in ("input", "data", "unknown", "lines", "left_out"):  # whose keys may be anything
-            value = value if key == "input" else {}
-            return {name: self._argument(one, name) for name, one in value.items()}
+        if key == "input":
+            return dict(self._argument(name, one) for name, one in value.items())
+        if key in _FREE:
+            return {}
         return {name: self._value(one, name) for name, one in value.items()}
 
-    def _argument(self, value: Any, name: str) -> str:
+    def _argument(self, name: str, value: Any) -> tuple[str, str]:
         if name in PATHS and isinstance(value, str):
-            return self._named("file", value) + PurePath(value).suffix
-        return HIDDEN * len(str(value))
+            suffix = re.search(r"\.[a-z0-9]{1,4}$", value)
+            return name, self._named("file", value) + (suffix[0] if suffix else "")
+        name = name if name in _ARGUMENTS else self._named("argument", name)
+        return name, HIDDEN * len(str(value))
 
     def _text(self, text: str, key: str) -> str:
         if self.keep_text:
@@ -101,6 +119,8 @@ class Redaction:
             return self._lane(text)
         if key == "name":
             return self._named("mcp tool", text) if text.startswith("mcp__") else text[:60]
+        if key in ("title", "cwd", "path", "branch"):
+            return ""
         if key in _KINDS and _WORD.fullmatch(text):
             return text
         self.removed["text"] += bool(text)

@@ -184,9 +184,13 @@ class Thread:
 
 @dataclass(slots=True)
 class Session:
-    """A session: its agents by lane, the first of them the lead."""
+    """A session: its agents by lane, the first of them the lead; and its replies, as events.
+
+    The replies are those of all lanes and purposes, with usages in which every count is a number.
+    """
 
     events: list[Event] = field(default_factory=list)
+    replies: list[Event] = field(default_factory=list)
     threads: dict[str, Thread] = field(default_factory=dict)
     begin: float = 0.0
     end: float = 0.0
@@ -227,7 +231,7 @@ def session_of(log: Iterable[Event]) -> Session:
             continue
         one = session.threads.setdefault(event.lane, Thread(event.lane))
         turn = one.turns[-1] if one.turns else None
-        match read(event):
+        match typed := read(event):
             case SubagentStarted(parent=parent, prompt=prompt, description=title):
                 one.parent, one.title = parent, title or prompt
             case loop.RunStarted(system=system, tools=tools):
@@ -257,9 +261,23 @@ def session_of(log: Iterable[Event]) -> Session:
                 done.end, done.output, done.failed = event.time, output, not ended.done
                 done.refused = done.refused or how == "refused"
                 done.tokens = done.tokens or estimate_tokens(output)
+        if isinstance(typed, loop.ModelReplied):
+            data = {"usage": _counts(typed.usage.whole or {}), "model": typed.model}
+            session.replies.append(event._replace(data=data))
     found = session.threads.items()
     session.threads = {lane: one for lane, one in found if one.turns or one.parent}
     return session
+
+
+def _counts(usage: dict[str, Any]) -> dict[str, Any]:
+    """A usage without what is neither a number, numbers by name, nor a tariff."""
+    return {
+        key: value
+        for key, value in usage.items()
+        if type(value) is int
+        or key in ("speed", "service_tier", "inference_geo")
+        or (type(value) is dict and {*map(type, value.values())} == {int})
+    }
 
 
 def _asked(one: Thread, time: float) -> None:
