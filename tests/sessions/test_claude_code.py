@@ -3,38 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from claude_lines import Lines, text, use
+from sessions_read import contents, typed
 
 import learnkit as lk
 from learnkit.events import compaction, loop
 from learnkit.events.sessions import SessionLine, SessionOpened
 from learnkit.events.subagents import SubagentEnded, SubagentStarted
 from learnkit.events.vocabulary import read
-
-
-def typed(log: lk.EventLog, kind: type, lane: str | None = None) -> list[Any]:
-    """The events of a class."""
-    found = ((event.lane, read(event)) for event in log)
-    return [one for name, one in found if isinstance(one, kind) and lane in (None, name)]
-
-
-def array(log: lk.EventLog, lane: str = "lead") -> list[dict[str, Any]]:
-    """The message array at the end, folded as a view folds it."""
-    messages: list[dict[str, Any]] = []
-    for event in log:
-        match read(event) if event.lane == lane else None:
-            case loop.MessageAdded(index=int(index), message=message):
-                messages[index:] = [message]
-            case loop.MessagesRewritten(messages=all):
-                messages = list(all)
-    return messages
-
-
-def contents(log: lk.EventLog, lane: str = "lead") -> list[Any]:
-    """The content of each message at the end."""
-    return [message["content"] for message in array(log, lane)]
 
 
 def test_lines_with_one_message_id_are_one_turn_also_around_a_result(tmp_path: Path) -> None:
