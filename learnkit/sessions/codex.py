@@ -48,7 +48,7 @@ class _Rollout:
     def __init__(self, reading: Reading) -> None:
         self.reading, self.lane = reading, Lane("lead")
         self._reply, self._model = 0, ""
-        self._counted = self._open = False  # whether counts end replies; whether one is open
+        self._counted = self._open = False  # whether counts end replies; one is open
         self._prompts: list[int] = []
 
     def take(self, line: int, entry: dict[str, Any]) -> None:
@@ -72,17 +72,17 @@ class _Rollout:
                 history = [_message(one) for one in tables(payload.get("replacement_history"))]
                 summary = {"role": "user", "content": text(payload.get("message"))}
                 lane.summarised(reading.kept(history or [summary]), time)
-            case "event_msg", "token_count":
+            case "event_msg", "token_count" if self._open:
                 counts = usage(table(payload.get("info")).get("last_token_usage"))
-                if counts and self._open:
-                    lane.reply(str(self._reply), [], usage=counts)
-                    self._counted, self._open = True, False
+                lane.reply(str(self._reply), [], usage=counts)
+                self._open = False
             case "event_msg", "turn_aborted":
                 lane.end("cancelled")
             case "event_msg", "thread_rolled_back":
                 if 0 < (turns := number(payload.get("num_turns"))) <= len(self._prompts):
                     lane.rewind(self._prompts[-turns])
                     del self._prompts[-turns:]
+        self._counted |= kind == "event_msg"  # the oldest rollouts have neither of them
         reading.check(lane, line, kind, entry, _FIELDS if known else ())
 
     def _item(self, kind: str, item: dict[str, Any], time: float | None) -> bool:

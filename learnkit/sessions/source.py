@@ -77,9 +77,10 @@ class Reading:
         self, lane: Lane, line: int, kind: str, entry: dict[str, Any], known: Collection[str]
     ) -> None:
         """Count a line, and keep what no reader knows: fields, or all of it if no field is."""
-        self.lines[kind[:80]] += 1
+        kind = kind[:80] or "no type"
+        self.lines[kind] += 1
         odd = {f"{kind}.{key}"[:80]: {key: entry[key]} for key in entry.keys() - known}
-        for name, data in (odd if known else {kind[:80]: entry}).items():
+        for name, data in (odd if known else {kind: entry}).items():
             self.unknown[name] += 1
             if self.unknown[name] <= UNKNOWN:
                 lane.aside(SessionLine(line=line, kind=name, data=self.kept(data)))

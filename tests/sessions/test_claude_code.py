@@ -3,38 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from claude_lines import Lines, text, use
+from sessions_read import contents, typed
 
 import learnkit as lk
 from learnkit.events import compaction, loop
 from learnkit.events.sessions import SessionLine, SessionOpened
 from learnkit.events.subagents import SubagentEnded, SubagentStarted
 from learnkit.events.vocabulary import read
-
-
-def typed(log: lk.EventLog, kind: type, lane: str | None = None) -> list[Any]:
-    """The events of a class."""
-    found = ((event.lane, read(event)) for event in log)
-    return [one for name, one in found if isinstance(one, kind) and lane in (None, name)]
-
-
-def array(log: lk.EventLog, lane: str = "lead") -> list[dict[str, Any]]:
-    """The message array at the end, folded as a view folds it."""
-    messages: list[dict[str, Any]] = []
-    for event in log:
-        match read(event) if event.lane == lane else None:
-            case loop.MessageAdded(index=int(index), message=message):
-                messages[index:] = [message]
-            case loop.MessagesRewritten(messages=all):
-                messages = list(all)
-    return messages
-
-
-def contents(log: lk.EventLog, lane: str = "lead") -> list[Any]:
-    """The content of each message at the end."""
-    return [message["content"] for message in array(log, lane)]
 
 
 def test_lines_with_one_message_id_are_one_turn_also_around_a_result(tmp_path: Path) -> None:
@@ -80,7 +57,7 @@ def test_the_first_event_has_what_the_file_says_of_itself(tmp_path: Path) -> Non
     lines.user("Fix\nit", brandNew=[1])
     lines.reply("m1", text("Done."), version="2.1.46", brandNew=[2])
     lines.add("brand-new", data={"deep": 1})
-    lines.add("ai-title", aiTitle="never reached: the first prompt is the title")
+    lines.add("ai-title", aiTitle="Not this: there is a title")
     path = lines.write(tmp_path / "s.jsonl", "{nonsense", '["list"]', '{"type": "user", "uu')
     log = lk.open_session(path)
 
@@ -98,7 +75,8 @@ def test_the_first_event_has_what_the_file_says_of_itself(tmp_path: Path) -> Non
         (6, "no JSON object"),
         (7, "no JSON"),
     ]
-    assert opened.hidden_tokens == 120 - 10  # as the server counts, and as the message is long
+    prompt = {"role": "user", "content": "Fix\nit"}
+    assert opened.hidden_tokens == 120 - lk.estimate_tokens([prompt])
     kept = {one.kind: one.data for one in typed(log, SessionLine)}
     assert kept["user.brandNew"] == {"brandNew": [1]}
     assert kept["brand-new"]["data"] == {"deep": 1}
@@ -227,7 +205,7 @@ def test_what_goes_wrong_is_told(tmp_path: Path) -> None:
     assert [end.how for end in typed(log, loop.ToolEnded)] == ["refused"]
     (run,) = typed(log, loop.RunEnded)
     assert run.reason == "cancelled"
-    assert len(contents(log)) == 3, "the error's text is not in the array"
+    assert [len(one) for one in contents(log)] == [3, 1, 1, 1], "an error is no message"
 
 
 def test_a_resumed_session_repeats_nothing(tmp_path: Path) -> None:
