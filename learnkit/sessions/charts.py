@@ -187,7 +187,7 @@ def time_line(session: Session, width: float, most: int = 14) -> Canvas:
     canvas, lead = Canvas(width), session.lead
     threads = [one for one in session.threads.values() if one.turns][:most]
     pauses = [one for one in lead.waits if one[1] - one[0] >= 1]
-    waited, gap, notches = 0.0, 18.0, list[float]()
+    waited, gap, notches = 0.0, 26.0, list[float]()
     for begin, end in pauses:
         notches.append(begin - session.begin - waited)
         waited += end - begin
@@ -222,9 +222,9 @@ def time_line(session: Session, width: float, most: int = 14) -> Canvas:
     for number, (begin, end) in enumerate(pauses):
         at, took = spot(notches[number]), duration(_even(end - begin))
         says = f"waits {took} for the next prompt"
-        canvas.bar(f"pause {number}", at + 3, 38, gap - 6, 16, "idle", says=says)
+        canvas.bar(f"pause {number}", at + 6, 38, gap - 12, 16, "idle", says=says)
         if names[0] + 8 < at < width - text_width(took):
-            canvas.text(f"pause {number} is", at + 2, 33, took, "q", "idle")
+            canvas.text(f"pause {number} is", at + 5, 33, took, "q", "idle")
     marks = [("assistant", "the model"), ("call", "its tools")]
     marks += [("idle", "waits for you")] * bool(pauses)
     canvas.height = legend(canvas, 0, low + 6, marks) + 4

@@ -154,7 +154,7 @@ def cache_rewritten(one: Thread, session: Session) -> Iterator[Finding]:
         why = "the model was switched" if switched else "something early had changed"
         where = f"at turn {after.number}" if len(found) == 1 else f"{len(found)} times"
         yield Finding(
-            f"The cache broke {where}: {why}, and ≈{tokens(lost)} tokens were sent at full price.",
+            f"The cache broke {where}: {why}, so ≈{tokens(lost)} tokens cost the full price.",
             _at(*((one.lane, turn.number) for _, turn, _ in found)),
             lost,
         )
@@ -168,7 +168,7 @@ def cache_expired(one: Thread, session: Session) -> Iterator[Finding]:
         pause = duration(60 * round((after.asked - (before.replied or before.asked)) / 60))
         where = f"a pause of {pause}" if len(found) == 1 else f"{len(found)} pauses"
         yield Finding(
-            f"The cache expired in {where}: ≈{tokens(lost)} tokens were sent at full price again.",
+            f"The cache expired in {where}: ≈{tokens(lost)} tokens cost the full price again.",
             _at(*((one.lane, turn.number) for _, turn, _ in found)),
             lost,
         )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from made_sessions import Made, Use, bash, edit, read, text
+import sample_sessions
+from made_sessions import LARGE, SMALL, Made, Use, bash, edit, read, text
 
 from learnkit.events.compaction import CompactionSummarised
 from learnkit.events.log import EventLog
@@ -21,9 +22,7 @@ def kinds(log: EventLog) -> set[str]:
     return {one.kind for one in findings(log)}
 
 
-def cached(
-    lost: int, *, pause: float = 0, model: str = "claude-opus-4-5", left: int = 1
-) -> EventLog:
+def cached(lost: int, *, pause: float = 0, model: str = SMALL, left: int = 1) -> EventLog:
     """Two turns, between which the cache loses so many tokens and keeps others."""
     made = Made().prompt().turn(bash("ls"), usage=(lost, left))
     made.now += pause
@@ -48,9 +47,7 @@ def child(files: int, tokens: int, *, before: bool = True) -> EventLog:
     return made.end()
 
 
-def compacted(
-    before: int, *, files: int = 0, tokens: int = 900, model: str = "claude-opus-4-5"
-) -> EventLog:
+def compacted(before: int, *, files: int = 0, tokens: int = 900, model: str = SMALL) -> EventLog:
     made = Made().prompt()
     reads = [read(f"{n}.py", text(tokens, f"word{n}")) for n in range(files)]
     made.each(reads).turn(bash("ls"), model=model)
@@ -95,7 +92,7 @@ def ended(*uses: Use, says: str = "The bug is fixed.", stop: str = "") -> EventL
     return made.turn(says=says, stop=stop).log
 
 
-S, N = 12_000, "claude-opus-4-5"
+S = 12_000
 DONE, OPEN = "completed", "pending"
 tests, wrong = bash("pytest -q"), bash("pip install pytest")
 
@@ -231,7 +228,7 @@ def test_both_sides_of_the_threshold(kind: str) -> None:
 
 
 def test_the_cause_is_said_where_it_is_known() -> None:
-    switched = next(one for one in findings(cached(f.BREAK, model="claude-opus-5-5")))
+    switched = next(one for one in findings(cached(f.BREAK, model=LARGE)))
     assert "the model was switched" in switched.sentence
     assert "something early had changed" in findings(cached(f.BREAK))[0].sentence
 
@@ -260,6 +257,13 @@ def test_the_costliest_comes_first_and_speaks_of_turns_that_exist() -> None:
 )
 def test_what_the_samples_have_and_nothing_else(name: str, expected: set[str]) -> None:
     assert kinds(open_session(samples.path(name))) == expected
+
+
+@pytest.mark.parametrize("make", sample_sessions.SAMPLES)
+def test_the_samples_are_what_their_script_writes(
+    make: Callable[[], sample_sessions.Writer],
+) -> None:
+    assert samples.path(make.__name__).read_text("utf-8") == make().text()
 
 
 @pytest.mark.parametrize("log", [EventLog(), Made().log, Made().prompt().log])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from learnkit.core.catalog import MODELS
 from learnkit.events.log import EventLog
 from learnkit.events.loop import (
     MessageAdded,
@@ -17,6 +18,10 @@ from learnkit.events.loop import (
     ToolStarted,
     UsageData,
 )
+
+#: Models with windows of 200,000 tokens and of a million.
+SMALL = next(one.id for one in MODELS.values() if one.window == 200_000)
+LARGE = next(one.id for one in MODELS.values() if one.window == 1_000_000)
 
 
 def text(tokens: int, word: str = "abc") -> str:
@@ -80,7 +85,7 @@ class Made:
         says: str = "",
         lane: str = "lead",
         usage: tuple[int, int] | None = None,
-        model: str = "claude-opus-4-5",
+        model: str = SMALL,
         stop: str = "",
     ) -> Made:
         """A request and its reply; ``usage`` is what the cache gave and what was written to it."""

@@ -13,12 +13,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from learnkit.core.catalog import MODELS
 from learnkit.core.token_count import estimate_tokens
 
 FOLDER = Path(__file__).parents[2] / "learnkit" / "sessions" / "samples"
 #: Tokens of the system prompt and the tools.
 HEAD = 13_400
-OPUS, SONNET = "claude-opus-5-5", "claude-sonnet-5-5"
+OPUS, _, SONNET = list(MODELS)[:3]
+#: Where it is said to have been; put together, as no file may have a path of one machine.
+WORK = "/".join(("", "home", "ada", "heatwatch"))
 
 
 @dataclass
@@ -48,7 +51,7 @@ class Writer:
             "isSidechain": bool(self.agent),
             **({"agentId": self.agent} if self.agent else {}),
             "userType": "external",
-            "cwd": "/home/ada/heatwatch",
+            "cwd": WORK,
             "sessionId": f"5e551040-0000-4000-8000-{number_of(self.name):012x}",
             "version": "2.1.0",
             "gitBranch": "main",
@@ -130,11 +133,11 @@ class Writer:
         numbered = "\n".join(
             f"{n:6}\t{line}" for n, line in enumerate(lines, more.get("offset", 1))
         )
-        self.call("Read", {"file_path": f"/home/ada/heatwatch/{path}", **more}, numbered, thinks=3)
+        self.call("Read", {"file_path": f"{WORK}/{path}", **more}, numbered, thinks=3)
 
     def edit(self, path: str, old: str, new: str, *, error: str = "", says: str = "") -> None:
-        given = {"file_path": f"/home/ada/heatwatch/{path}", "old_string": old, "new_string": new}
-        done = f"The file /home/ada/heatwatch/{path} has been updated."
+        given = {"file_path": f"{WORK}/{path}", "old_string": old, "new_string": new}
+        done = f"The file {WORK}/{path} has been updated."
         self.call("Edit", given, error or done, error=bool(error), says=says, thinks=7)
 
     def bash(self, command: str, output: str, *, error: bool = False, **more: Any) -> None:
@@ -148,11 +151,9 @@ class Writer:
         ]
         self.call("TodoWrite", {"todos": todos}, "Todos have been modified.", thinks=3)
 
-    def save(self) -> Path:
-        path = FOLDER / f"{self.name}.jsonl"
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in self.lines)
-        path.write_text(text, "utf-8")
-        return path
+    def text(self) -> str:
+        """What the file holds."""
+        return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in self.lines)
 
 
 def number_of(name: str) -> int:
@@ -207,7 +208,7 @@ PARSE = source("parse", ["rows", "header", "latest", "names", "missing"])
 FAILS = "tests/test_alerts.py::test_one_mail_for_one_reading"
 
 
-def good() -> Path:
+def good() -> Writer:
     """A bug is found, fixed and checked: nothing stands out."""
     day = datetime(2026, 11, 20, 9, 12, tzinfo=UTC)
     one = Writer("good", "Made up by learnkit: a fix that goes well", day)
@@ -250,10 +251,10 @@ def good() -> Path:
         "CHANGELOG.md", "## Next\n", "## Next\n\n- One mail for each reading, at midnight too.\n"
     )
     one.say("The changelog has a line about it, under Next.")
-    return one.save()
+    return one
 
 
-def thrash() -> Path:
+def thrash() -> Writer:
     """The same long output, the same file and the same error, again and again."""
     day = datetime(2026, 11, 23, 14, 3, tzinfo=UTC)
     one = Writer("thrash", "Made up by learnkit: a session that goes in circles", day, SONNET)
@@ -300,10 +301,10 @@ def thrash() -> Path:
     one.edit("heatwatch/rules.py", "def rule_2(readings):", "def hot(readings):")
     one.edit("heatwatch/rules.py", "def rule_3(readings):", "def dry(readings):")
     one.say("All tests pass now, and the rules have names that say what they do.")
-    return one.save()
+    return one
 
 
-def subagents() -> Path:
+def subagents() -> Writer:
     """Three subagents read, one of them again, and a compaction takes files away."""
     day = datetime(2026, 11, 24, 10, 30, tzinfo=UTC)
     one = Writer("subagents", "Made up by learnkit: three subagents and a compaction", day)
@@ -364,7 +365,7 @@ def subagents() -> Path:
     one.edit("docs/manual.md", "## Limits\n", "## Limits\n\nEach station has its own.\n")
     one.plan("+ a table of limits", "+ read it in check", "+ tests", "+ the manual")
     one.say("Every station has limits of its own now, all 152 tests pass, and the manual says how.")
-    return one.save()
+    return one
 
 
 def _explore(one: Writer, *, limits: str, stations: str, mails: str) -> None:
@@ -416,5 +417,6 @@ SAMPLES = (good, thrash, subagents)
 
 if __name__ == "__main__":
     for make in SAMPLES:
-        path = make()
+        path = FOLDER / f"{make.__name__}.jsonl"
+        path.write_text(make().text(), "utf-8")
         print(f"{path.name}: {path.stat().st_size:,} bytes")

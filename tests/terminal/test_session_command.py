@@ -100,10 +100,10 @@ def test_what_is_saved_has_no_text_unless_it_is_asked_for(tmp_path: Path) -> Non
     done = learnkit("session", "--sample", "--save", str(page))
     assert "Removed before saving" in done.stdout
     assert "heatwatch" not in page.read_text("utf-8")
-    assert "/home/ada" not in page.read_text("utf-8")
+    assert "/ada" not in page.read_text("utf-8")
     learnkit("session", "--sample", "--save", str(page), "--keep-text")
     assert "heatwatch" in page.read_text("utf-8")
-    assert "/home/ada" not in page.read_text("utf-8")
+    assert "/ada" not in page.read_text("utf-8")
 
 
 def test_a_secret_is_not_saved(tmp_path: Path) -> None:
