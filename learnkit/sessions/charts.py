@@ -123,6 +123,8 @@ def _spots(
     placed: list[tuple[int, float, float]] = []
     for number, one in enumerate(found, start=1):
         mine = [turn for lane, turn in one.turns if lane == thread.lane]
+        starts = (call for call in thread.calls.values() if call.child == one.turns[0][0])
+        mine = mine or [call.turn for call in starts]  # of a subagent: where it was started
         if mine:
             x = each * ((mine[len(mine) // 2] - 1) // group + 0.5)
             x = min(max(x, DISC), room - DISC - 1)

@@ -77,7 +77,6 @@ def page(
     """
     session = session_of(log)
     found = findings(session) if found is None else found
-    title = found[0].sentence if found else "Nothing stands out in this session."
     sections = [
         _numbers(session),
         _filled(session.lead),
@@ -89,8 +88,7 @@ def page(
     ]
     said = "".join(f"<p>{esc(note)}</p>" for note in (*notes, *_read(session)))
     body = (
-        f'<main class="s"><header>{_line(session)}<h1>{esc(title)}</h1>{_sub(session)}</header>'
-        f"{_context(session.lead, found)}{_found(session, found, lessons or {})}"
+        f'<main class="s">{_header(session, found)}{_found(session, found, lessons or {})}'
         f"{''.join(sections)}<footer>{said}<p>Made with learnkit, on this machine. Texts are "
         f"estimated at four characters a token (≈); prices are those of {PRICES_OF}.</p>"
         "</footer></main>"
@@ -126,34 +124,33 @@ def _file(name: str) -> str:
 # The first screen.
 
 
-def _name(session: Session) -> str:
-    return str(session.about.get("title") or "")
-
-
-def _line(session: Session) -> str:
-    return f'<p class="kind">{esc(_name(session))}</p>' if _name(session) else ""
-
-
-def _sub(session: Session) -> str:
-    about, took = session.about, session.end - session.begin
+def _header(session: Session, found: Sequence[Finding]) -> str:
+    about, lead, took = session.about, session.lead, session.end - session.begin
     cost = Usage.of(session.replies).cost
+    waited = f", {_long(session.waited)} of it waiting for you" * (session.waited >= 60)
     parts = [
         PurePath(str(about.get("cwd") or "")).name,
         _FORMATS.get(str(about.get("format")), ""),
-        _date(session),
-        count(len(session.lead.turns), "turn"),
-        _long(took) + (f", {_long(session.waited)} of it waiting for you" * (session.waited >= 60)),
+        _when(session, 0, "%-d %b %Y, %H:%M"),
+        count(len(lead.turns), "turn"),
+        _long(took) + waited,
         f"${cost:.2f}" if cost else "",
     ]
-    return f'<p class="sub">{esc(" · ".join(filter(None, parts)))}</p>'
+    title = found[0].sentence if found else "Nothing stands out in this session."
+    alt = "Tokens of each request, and what filled it. A press on a column leads to its turn."
+    figure = _figure(lambda width: charts.context(lead, found, width), alt) if lead.turns else ""
+    return (
+        f'<header><p class="kind">{esc(about.get("title") or "")}</p><h1>{esc(title)}</h1>'
+        f'<p class="sub">{esc(" · ".join(filter(None, parts)))}</p></header>{figure}'
+    )
 
 
-def _date(session: Session) -> str:
+def _when(session: Session, at: float, form: str) -> str:
+    """A time of the log on the clock and in the zone of this machine; empty if it isn't known."""
     started = session.about.get("started")
-    if not isinstance(started, int | float) or not started:
+    if not isinstance(started, int | float) or not 0 < started < 2**33:
         return ""
-    when = datetime.fromtimestamp(started).astimezone()
-    return f"{when.day} {when:%b %Y, %H:%M}"
+    return datetime.fromtimestamp(started + at).astimezone().strftime(form)
 
 
 def _long(seconds: float) -> str:
@@ -173,13 +170,6 @@ def _svg(canvas: Canvas, name: str, alt: str) -> str:
     body = "".join(shape.markup() for shape in canvas.shapes)
     size = f"0 0 {canvas.width:g} {canvas.height:g}"
     return f'<svg class="{name}" viewBox="{size}" role="group" aria-label="{esc(alt)}">{body}</svg>'
-
-
-def _context(lead: Thread, found: Sequence[Finding]) -> str:
-    if not lead.turns:
-        return ""
-    alt = "Tokens of each request, and what filled it. A press on a column leads to its turn."
-    return _figure(lambda width: charts.context(lead, found, width), alt)
 
 
 def _found(
@@ -221,10 +211,9 @@ def _section(kind: str, title: str, body: str, line: str = "") -> str:
 
 
 def _numbers(session: Session) -> str:
-    every, lead = list(session.threads.values()), session.lead
-    usage, calls = Usage.of(session.replies), list(session.calls)
-    failed, sent = sum(call.failed for call in calls), _sent(usage)
-    retries = sum(one.retries for one in every)
+    lead, calls, usage = session.lead, list(session.calls), Usage.of(session.replies)
+    sent, failed = _sent(usage), sum(call.failed for call in calls)
+    retries = sum(one.retries for one in session.threads.values())
     prompts = sum(turn.prompted for turn in lead.turns)
     longest = max(map(lead.size, lead.turns), default=0)
     facts = [
@@ -232,17 +221,11 @@ def _numbers(session: Session) -> str:
         ("tokens sent", _short(sent), f"{usage.cache_read_input_tokens / max(sent, 1):.0%} cached"),
         ("tokens written", _short(usage.output_tokens), ""),
         ("longest request", _short(longest), "tokens"),
-        ("tool calls", f"{len(calls):,}", f"{failed:,} failed" if failed else "none failed"),
-        ("subagents", f"{len(every) - 1:,}", "") if len(every) > 1 else ("", "", ""),
-        ("sent again", f"{retries:,}", "the server failed") if retries else ("", "", ""),
-        ("cost", f"${usage.cost:.2f}", "at list prices") if usage.cost else ("", "", ""),
+        ("tool calls", f"{len(calls):,}", f"{failed:,} failed"),
+        ("sent again", f"{retries:,}", "requests"),
     ]
-    rows = "".join(
-        f"<div><dt>{name}</dt><dd>{value}<small>{more}</small></dd></div>"
-        for name, value, more in facts
-        if name
-    )
-    return f"<section><dl>{rows}</dl></section>"
+    rows = (f"<div><dt>{a}</dt><dd>{b}<small>{c}</small></dd></div>" for a, b, c in facts)
+    return f"<section><dl>{''.join(rows)}</dl></section>"
 
 
 def _short(number: int) -> str:
@@ -264,13 +247,14 @@ def _filled(lead: Thread) -> str:
         f'<td class="n extra">{count(calls, "call") if calls else ""}</td></tr>'
         for name, mark, size, calls in rows
     )
-    by = "by the server’s count" if lead.counted else "not counted by the server"
+    by = "by the server’s count; the file doesn’t hold them" if lead.counted else "estimated"
+    by = "as the log has them" if lead.head else by
     return _section(
         "What fills the context, by tool and by file",
         f"{most}: {share:.0%} of the longest request.",
         f"<table>{body}</table>",
         f"Turn {turn.number} had {lead.size(turn):,} tokens. System prompt and tools: "
-        f"≈{lead.fixed():,}, {by}; the file doesn’t hold them.",
+        f"≈{lead.fixed():,}, {by}.",
     )
 
 
@@ -397,15 +381,11 @@ def _largest(one: Thread) -> int:
 
 
 def _about(session: Session, one: Thread, turn: Turn) -> str:
-    started = session.about.get("started")
-    when = ""
-    if isinstance(started, int | float) and started:
-        when = f"{datetime.fromtimestamp(started + turn.asked).astimezone():%H:%M:%S}"
     cached = turn.usage.cache_read_input_tokens
     sent = f"{'' if turn.usage.known else '≈'}{one.size(turn):,} tokens"
     sent += f", {cached:,} from the cache" if cached else ""
     took = "no reply" if turn.replied is None else duration(round(turn.replied - turn.asked, 1))
-    return " · ".join(filter(None, [when, sent, took, turn.model]))
+    return " · ".join(filter(None, [_when(session, turn.asked, "%X"), sent, took, turn.model]))
 
 
 def _cut(value: Any, shown: int) -> Any:

@@ -87,6 +87,11 @@ class Call:
         return ("file", self.target) if self.does == "read" and self.target else ("tool", self.name)
 
     @property
+    def child(self) -> str:
+        """The lane of the subagent that it has started, if it has."""
+        return f"{self.lane}.{self.id}"
+
+    @property
     def checks(self) -> bool:
         """Whether it runs tests, or another check of the work."""
         return self.does == "run" and bool(_CHECKS.search(self.target))
