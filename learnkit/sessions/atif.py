@@ -55,6 +55,8 @@ def _written(data: dict[str, Any]) -> Iterator[tuple[int, Told]]:
             for event in tables(table(step.get("extra")).get(OURS)):
                 match event:
                     case {"seq": int(seq), "time": int() | float() as time, "type": str(kind)}:
+                        if kind == "session.opened":
+                            continue
                         lane = text(one.get("trajectory_id"))
                         yield seq, (float(time), lane, (kind, table(event.get("data"))))
 

@@ -181,7 +181,7 @@ class _Session:
         lane.over()
         parent = entry.get("parentUuid")
         owner, place = self._places.get(text(parent), ("" if parent else agent, 0))
-        if owner == agent and (parent is None or parent in self._places):
+        if owner == agent and (parent is None or text(parent) in self._places):
             roles = [message["role"] for message in lane.messages[place:]]
             if "assistant" in roles:
                 lane.rewind(place)

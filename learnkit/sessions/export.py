@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import learnkit
-from learnkit.events import loop
+from learnkit.events import compaction, loop
 from learnkit.events.log import Event
 from learnkit.events.sessions import SessionOpened
 from learnkit.events.subagents import SubagentStarted
@@ -22,8 +22,8 @@ from learnkit.sessions.source import parsed
 from learnkit.views.words import describe
 
 VERSION = "ATIF-v1.7"
-#: Events of which a step's fields tell; each of the others is a step of the system.
-_TOLD = (loop.RunStarted, loop.RunEnded, loop.ModelRequested, loop.ToolStarted, SubagentStarted)
+#: Events that are a step of the system, with their sentence; fields of steps tell of the others.
+_NEWS = (loop.ModelFailed, compaction.CompactionCleared, compaction.CompactionSummarised)
 
 
 def to_atif(log: Iterable[Event]) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class _Steps:
                 blocks = blocks_of(message.get("content"))
                 if rest := [one for one in blocks if one.get("type") not in kinds]:
                     self._step("user", event, content_text(rest))
-            case loop.ModelReplied(usage=usage):
+            case loop.ModelReplied(usage=usage, purpose="conversation"):
                 self._turn = self._step("agent", event)
                 self._turn |= {"model_name": typed.model} if typed.model else {}
                 if usage.known:
@@ -92,7 +92,7 @@ class _Steps:
                     result = {"source_call_id": typed.id, "content": typed.output}
                     observed = self._turn.setdefault("observation", {"results": []})
                     observed["results"].append(result)
-            case _ if not isinstance(typed, _TOLD):
+            case _ if isinstance(typed, _NEWS):
                 self._step("system", event, describe(event))
         kept = {"seq": event.seq, "time": event.time, "type": event.type, "data": event.data}
         self._events.append(kept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import os
 import re
 from collections.abc import Iterator
@@ -110,13 +109,16 @@ def list_sessions(limit: int = 20) -> Iterator[SessionFile]:
     in the present folder. A file that cannot be read is left out.
 
     Args:
-        limit: how many files are looked at.
+        limit: how many they are at most.
     """
-    for path in heapq.nlargest(limit, _found(), key=_modified):
+    for path in sorted(_found(), key=_modified, reverse=True):
+        if limit == 0:
+            return
         try:
             log = open_session(path)
         except UsageError:
             continue
+        limit -= 1
         about, *events = map(read, log)
         usages = [one.usage for one in events if isinstance(one, ModelReplied)]
         tokens = sum(usage.sent + (usage.output_tokens or 0) for usage in usages)

@@ -32,7 +32,9 @@ def read(path: Path, reading: Reading) -> tuple[list[Told], int | None]:
                 reading.note(models=data.get("model"))
                 if kind == "run.started":
                     reading.note(title=one_line(content_text(data.get("prompt")), 200))
-                if kind != "session.opened":
+                if kind == "session.opened":
+                    reading.note(**data)
+                else:
                     told.append((float(time), lane, (kind, data)))
             case _:
                 reading.warn(line, "no event", path)

@@ -31,6 +31,7 @@ LINES = 200_000
 #: What is kept of warnings, and of each kind of line that is not known; how deep values may nest.
 WARNINGS, UNKNOWN, DEPTH = 100, 100, 60
 
+_FACTS = {"format", "id", "title", "cwd", "branch", "versions", "models"}
 #: An event, with its time and its lane: an object, or the name of a type and the details.
 Told = tuple[float, str, object]
 
@@ -54,7 +55,7 @@ class Reading:
     def note(self, **facts: Any) -> None:
         """Remember what a line says of the whole session: the first text, and all versions."""
         for name, value in facts.items():
-            if isinstance(value, str) and value:
+            if isinstance(value, str) and value and name in _FACTS:
                 found = self._facts.setdefault(name, value[:1000])
                 if isinstance(found, list) and value[:80] not in found:
                     found.append(value[:80])

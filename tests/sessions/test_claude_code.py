@@ -66,7 +66,7 @@ def test_the_first_event_has_what_the_file_says_of_itself(tmp_path: Path) -> Non
     assert (opened.format, opened.id, opened.cwd) == ("claude-code", "s", "/work")
     assert (opened.title, opened.branch) == ("Fix it", "main")
     assert opened.versions == ("2.1.45", "2.1.46")
-    assert opened.models == ("claude-opus-5-5",)
+    assert opened.models == ("some-model",)
     assert opened.started == 1793491200.0
     assert opened.lines == {"user": 1, "assistant": 1, "brand-new": 1, "ai-title": 1}
     assert opened.unknown == {"user.brandNew": 1, "assistant.brandNew": 1, "brand-new": 1}
