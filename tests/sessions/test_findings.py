@@ -22,9 +22,11 @@ def kinds(log: EventLog) -> set[str]:
     return {one.kind for one in findings(log)}
 
 
-def cached(lost: int, *, pause: float = 0, model: str = SMALL, left: int = 1) -> EventLog:
+def cached(
+    lost: int, *, pause: float = 0, model: str = SMALL, left: int = 1, hour: bool = False
+) -> EventLog:
     """Two turns, between which the cache loses so many tokens and keeps others."""
-    made = Made().prompt().turn(bash("ls"), usage=(lost, left))
+    made = Made().prompt().turn(bash("ls"), usage=(lost, left), hour=hour)
     made.now += pause
     made.turn(usage=(left, lost + 50), model=model)
     return made.log
@@ -107,8 +109,15 @@ CASES: dict[str, tuple[list[Callable[[], EventLog]], list[Callable[[], EventLog]
         ],
     ),
     "cache_expired": (
-        [lambda: cached(f.BREAK, pause=f.LIFETIME + 2)],
-        [lambda: cached(f.BREAK), lambda: cached(f.BREAK - 1, pause=f.LIFETIME + 2)],
+        [
+            lambda: cached(f.BREAK, pause=f.LIFETIME + 2),
+            lambda: cached(f.BREAK, pause=f.LONG_LIFETIME + 2, hour=True),
+        ],
+        [
+            lambda: cached(f.BREAK, pause=f.LONG_LIFETIME - 2, hour=True),
+            lambda: cached(f.BREAK),
+            lambda: cached(f.BREAK - 1, pause=f.LIFETIME + 2),
+        ],
     ),
     "old_output": (
         [lambda: aged(f.OLD, S)],

@@ -87,20 +87,22 @@ class Made:
         usage: tuple[int, int] | None = None,
         model: str = SMALL,
         stop: str = "",
+        hour: bool = False,
     ) -> Made:
-        """A request and its reply; ``usage`` is what the cache gave and what was written to it."""
+        """A request and its reply; ``usage`` is what the cache gave and what was written to it.
+
+        For an ``hour``, or for five minutes.
+        """
         self.turns += 1
         self.add(ModelRequested(turn=self.turns, messages=self.messages.get(lane, 0)), lane)
         self.now += 1
         cached, new = usage or (0, 0)
-        counts = UsageData()
-        if usage:
-            counts = UsageData(
-                input_tokens=0,
-                cache_read_input_tokens=cached,
-                cache_creation_input_tokens=new,
-                output_tokens=1,
-            )
+        kinds = {"ephemeral_1h_input_tokens": new if hour else 0}
+        whole = {
+            **{"input_tokens": 0, "output_tokens": 1, "cache_creation": kinds},
+            **{"cache_read_input_tokens": cached, "cache_creation_input_tokens": new},
+        }
+        counts = UsageData(whole=whole) if usage else UsageData()
         stop = stop or ("tool_use" if uses else "end_turn")
         self.add(ModelReplied(turn=self.turns, stop_reason=stop, usage=counts, model=model), lane)
         ids = [f"{lane}-{self.turns}-{number}" for number in range(len(uses))]

@@ -65,7 +65,6 @@ _KNOWN: dict[str, Strategy] = {
     "prompt": _content | st.none(),
     "tools": st.lists(st.fixed_dictionaries({"name": names}), max_size=3),
     "input": st.dictionaries(words, words, max_size=2) | words,
-    "data": st.dictionaries(words, words, max_size=2),
     "ids": st.lists(ids, max_size=2),
     "data": st.dictionaries(words, words, max_size=2),
     **dict.fromkeys(("parents", "writers", "preloaded", "refs"), st.lists(ids | names, max_size=3)),
