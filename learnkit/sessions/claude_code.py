@@ -230,7 +230,7 @@ class _Session:
 
 
 def _counts(usage: dict[str, Any]) -> dict[str, Any]:
-    """A usage's counts, the kinds of its cache writes, and its tariff, which the cost depends on."""
+    """A usage's counts, the kinds of its cache writes, and its tariff: what the cost depends on."""
     counts: dict[str, Any] = {
         key: value for key, value in usage.items() if type(value) is int and value >= 0
     }

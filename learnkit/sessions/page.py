@@ -289,15 +289,16 @@ def _view(view: Any, kind: str) -> str:
 
 def _agents(session: Session) -> str:
     whole, view = _sent(Usage.of(session.replies)), Contexts(session.events)
-    children = [one for one in session.threads.values() if one.parent]
-    share = sum(turn.usage.sent for one in children for turn in one.turns) / max(whole, 1)
+    others = [one for one in session.threads.values() if one is not session.lead]
+    share = sum(turn.usage.sent for one in others for turn in one.turns) / max(whole, 1)
+    noun = "subagent" if all(one.parent for one in others) else "other agent"
     roots = (one for one in session.threads.values() if one.parent not in session.threads)
     rows = "".join(_row(session, one, 0) for one in roots)
     head = "".join(f'<th class="{look}">{name}</th>' for name, look in _HEADS)
     state = view.at()
     return _section(
-        "Subagents",
-        f"{count(len(children), 'subagent')} sent {share:.0%} of all tokens.",
+        "Agents",
+        f"{count(len(others), noun)} sent {share:.0%} of all tokens.",
         f"<table><tr>{head}</tr>{rows}</table><br>"
         + _figure(lambda width: view.draw(state, width, ROWS), view.finding(state)),
         view.because(state),

@@ -280,7 +280,7 @@ def _counts(usage: dict[str, Any]) -> dict[str, Any]:
         key: value
         for key, value in usage.items()
         if type(value) is int
-        or key in ("speed", "service_tier", "inference_geo")
+        or key in ("speed", "service_tier", "inference_geo", "simulated")
         or (type(value) is dict and {*map(type, value.values())} == {int})
     }
 

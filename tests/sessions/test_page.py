@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from made_sessions import Made, bash, read, text
 from random_events import logs
 
+import learnkit as lk
 from learnkit.events.log import EventLog
 from learnkit.events.loop import RunEnded
 from learnkit.events.subagents import SubagentStarted
@@ -147,6 +148,16 @@ def test_totals_of_subagents_roll_up() -> None:
     )
     assert f">{whole:,}<" in row
     assert html.count("padding-left:1.2em") == 3
+
+
+def test_our_own_run_costs_nothing_if_its_tokens_are_simulated() -> None:
+    client = lk.scripted([lk.use("todo", items=[]), lk.say("Done.")])
+    with client.clock:
+        agent = lk.Agent(client, [lk.Todo()], system="Be brief.")
+        agent.run("Look.")
+    html = page(agent.events)
+    assert "$" not in html.partition("<figure>")[0].partition("<h1>")[2]
+    assert "as the log has them" in html
 
 
 def test_what_could_not_be_read_is_said() -> None:
