@@ -48,7 +48,7 @@ class _Rollout:
     def __init__(self, reading: Reading) -> None:
         self.reading, self.lane = reading, Lane("lead")
         self._reply, self._model = 0, ""
-        self._counted = self._open = False  # whether counts end replies; one is open
+        self._open = False  # whether no counts have ended the reply
         self._prompts: list[int] = []
 
     def take(self, line: int, entry: dict[str, Any]) -> None:
@@ -72,17 +72,17 @@ class _Rollout:
                 history = [_message(one) for one in tables(payload.get("replacement_history"))]
                 summary = {"role": "user", "content": text(payload.get("message"))}
                 lane.summarised(reading.kept(history or [summary]), time)
-            case "event_msg", "token_count" if self._open:
+            case "event_msg", "token_count":
                 counts = usage(table(payload.get("info")).get("last_token_usage"))
-                lane.reply(str(self._reply), [], usage=counts)
-                self._open = False
+                if counts and self._open and lane.turn:
+                    lane.reply(str(self._reply), [], usage=counts)
+                    self._open = False
             case "event_msg", "turn_aborted":
                 lane.end("cancelled")
             case "event_msg", "thread_rolled_back":
                 if 0 < (turns := number(payload.get("num_turns"))) <= len(self._prompts):
                     lane.rewind(self._prompts[-turns])
                     del self._prompts[-turns:]
-        self._counted |= kind == "event_msg"  # the oldest rollouts have neither of them
         reading.check(lane, line, kind, entry, _FIELDS if known else ())
 
     def _item(self, kind: str, item: dict[str, Any], time: float | None) -> bool:
@@ -103,7 +103,7 @@ class _Rollout:
         elif kind in ("message", "reasoning") or kind.endswith("_call"):
             turn = lane.turn
             answered = turn is not None and bool(turn.ends) and not turn.waiting
-            if not self._open or (answered and not self._counted):
+            if not self._open or answered:
                 self._reply, self._open = self._reply + 1, True
             lane.reply(str(self._reply), blocks(item), time, model=self._model)
         else:
