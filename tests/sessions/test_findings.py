@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 import sample_sessions
 from made_sessions import LARGE, SMALL, Made, Use, bash, edit, read, text
+from project import ROOT
 
 from learnkit.events.compaction import CompactionSummarised
 from learnkit.events.log import EventLog
@@ -223,8 +225,12 @@ CASES: dict[str, tuple[list[Callable[[], EventLog]], list[Callable[[], EventLog]
 }
 
 
-def test_every_finding_has_a_case() -> None:
-    assert set(CASES) == {finder.__name__ for finder, _, _ in f.FINDERS}
+def test_every_finding_has_a_case_and_is_described() -> None:
+    lessons = {finder.__name__: int(lesson[1:]) for finder, lesson, _ in f.FINDERS}
+    assert set(CASES) == set(lessons)
+    page = (ROOT / "docs" / "sessions.md").read_text("utf-8")
+    described = dict(re.findall(r"^\| `(\w+)` \|.*\| (\d+) \|$", page, re.MULTILINE))
+    assert described == {kind: str(lesson) for kind, lesson in lessons.items()}
 
 
 @pytest.mark.parametrize("kind", CASES)
