@@ -248,6 +248,18 @@ def test_the_cause_is_said_where_it_is_known() -> None:
     assert "something early had changed" in findings(cached(f.BREAK))[0].sentence
 
 
+def test_what_a_result_cost_ends_with_a_compaction() -> None:
+    whole = Made().prompt().turn(bash("ls", text(f.LARGE))).each([bash("a")] * 20).end()
+    made = Made().prompt().turn(bash("ls", text(f.LARGE))).each([bash("a")] * 10)
+    made.add(CompactionSummarised(before=1, after=1))
+    half = made.each([bash("a")] * 10).end()
+    costs = [
+        next(one for one in findings(log) if one.kind == "large_output") for log in (whole, half)
+    ]
+    assert costs[0].tokens == pytest.approx(f.LARGE * 3.1, rel=0.02)
+    assert costs[1].tokens == pytest.approx(f.LARGE * 2.0, rel=0.02)
+
+
 def test_the_costliest_comes_first_and_speaks_of_turns_that_exist() -> None:
     log = open_session(samples.path("thrash"))
     found = findings(log)

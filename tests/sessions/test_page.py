@@ -86,7 +86,7 @@ def test_any_log_makes_a_page_that_holds_no_markup_of_others(log: EventLog) -> N
 def test_markup_in_every_place_stays_text() -> None:
     made = Made().prompt(HOSTILE)
     made.log.append("session.opened", title=HOSTILE, cwd=f"/{HOSTILE}", format=HOSTILE, lines={})
-    uses = [read(HOSTILE, HOSTILE), bash(HOSTILE, HOSTILE, failed=True)]
+    uses = [read(HOSTILE, HOSTILE), bash(HOSTILE, HOSTILE, failed=True)]  # it fails three times
     made.turn(*uses, *uses, *uses, says=HOSTILE, model=HOSTILE)
     made.add(SubagentStarted(parent="lead", prompt=HOSTILE), HOSTILE)
     made.turn(lane=HOSTILE, says=HOSTILE)
@@ -122,6 +122,13 @@ def test_a_request_that_was_not_counted_follows_the_last_one_that_was() -> None:
     per_token = (7_000 - thread.fixed()) / counted.estimate
     assert thread.size(last) == pytest.approx(thread.fixed() + per_token * last.estimate, abs=1)
     assert per_token > 1.5  # else the estimate alone would do
+
+
+def test_a_prompt_that_goes_back_takes_the_place_of_what_it_follows() -> None:
+    made = Made().prompt().turn(bash("a", text(1000))).turn(bash("b", text(2000)))
+    made.messages["lead"] = 3  # back to the first result
+    turn = session_of(made.prompt("Not so.").turn().log).lead.turns[-1]
+    assert turn.parts["tool", "Bash"] == pytest.approx(1000, abs=60)
 
 
 def test_waiting_takes_no_room_on_the_scale_of_time() -> None:
