@@ -56,6 +56,11 @@ def session(word: str) -> EventLog:
     )
     made.prompt(word, f"lead.{word}").turn(says=word, lane=f"lead.{word}")
     made.log.append("session.line", line=3, kind=word, data={word: word})
+    made.log.append("team.changed", members={word: word})
+    made.message(
+        "user", [{"type": word, word: {word: word}}, {"type": "text", "text": word, word: 1}]
+    )
+    made.prompt(word, word).turn(says=word, lane=word)  # a teammate
     return made.end(f"It is fixed, {word}. {word}")
 
 
@@ -64,6 +69,14 @@ def session(word: str) -> EventLog:
 def test_without_its_text_no_word_of_a_session_is_left(word: str) -> None:
     for where, left in zip(("page", "log"), saved(session(word)), strict=True):
         assert word not in left.lower(), where
+
+
+def test_agents_stay_apart_and_belong_to_their_calls() -> None:
+    log = open_session(samples.path("subagents"))
+    threads = session_of(Redaction().log(log)).threads
+    assert len(threads) == 4
+    children = {call.child for call in threads["lead"].calls.values()}
+    assert children >= {lane for lane, one in threads.items() if one.parent == "lead"} > set()
 
 
 def test_its_shape_is_left() -> None:
@@ -84,6 +97,10 @@ def test_its_shape_is_left() -> None:
 def test_with_its_text_secrets_and_names_are_gone_and_counted() -> None:
     said = f"I am ada, {HOMES[0]}/ada/app and {HOMES[1]}/ada/x, mail ada@example.org, key {KEY}"
     said += ", C:\\Users\\ada"
+    assert (
+        "the app of node"
+        in saved(session(f"{HOMES[0]}/node/x: the app of node"), keep_text=True)[0]
+    )
     html, log = saved(session(said), keep_text=True)
     for word in ("ada", "example.org", KEY, "/Users/"):
         assert word not in html, word
