@@ -128,9 +128,6 @@ class _Session:
             case "progress":
                 started = table(entry.get("data")).get("agentId")
                 self._link(started, agent, entry.get("parentToolUseID"))
-            case "summary" | "ai-title" | "custom-title":
-                titles = (text(entry.get(key)) for key in ("summary", "aiTitle", "customTitle"))
-                reading.note(title=one_line("".join(titles), 200))
         known = _FIELDS if kind in _SAID else entry.keys() if kind in _TYPES else ()
         reading.check(lane, line, kind, entry, known)
         if id:

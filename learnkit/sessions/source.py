@@ -27,7 +27,7 @@ LONGEST_LINE, LONGEST_DOCUMENT = 64_000_000, 256_000_000
 #: Characters that a log keeps in all; of the texts after them it keeps this much each.
 TEXT, SHORT = 60_000_000, 1_000
 #: Lines that are read; the rest of the file is only counted.
-LINES = 200_000
+LINES = 100_000
 #: What is kept of warnings, and of each kind of line that is not known; how deep values may nest.
 WARNINGS, UNKNOWN, DEPTH = 100, 100, 60
 

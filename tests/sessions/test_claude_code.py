@@ -57,7 +57,7 @@ def test_the_first_event_has_what_the_file_says_of_itself(tmp_path: Path) -> Non
     lines.user("Fix\nit", brandNew=[1])
     lines.reply("m1", text("Done."), version="2.1.46", brandNew=[2])
     lines.add("brand-new", data={"deep": 1})
-    lines.add("ai-title", aiTitle="Not this: there is a title")
+    lines.add("ai-title", aiTitle="A title")
     path = lines.write(tmp_path / "s.jsonl", "{nonsense", '["list"]', '{"type": "user", "uu')
     log = lk.open_session(path)
 
