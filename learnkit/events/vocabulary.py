@@ -17,8 +17,11 @@ from __future__ import annotations
 from learnkit.events import (
     background,
     compaction,
+    goal,
     loop,
     mail,
+    mcp,
+    memory,
     permission,
     protocols,
     races,
@@ -38,7 +41,8 @@ from learnkit.events.log import Event
 #: The files that declare events, in the order of the lessons.
 SUBJECTS = (
     *(loop, permission, todo, subagents, skills, compaction, tasks, background),
-    *(teams, mail, races, protocols, worktrees, sessions),
+    *(teams, mail, races, protocols, worktrees),
+    *(goal, memory, mcp, sessions),
 )
 
 
