@@ -8,6 +8,7 @@ much memory is left out and counted.
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 from collections import Counter
@@ -101,6 +102,8 @@ class Reading:
             if isinstance(value, list):
                 return [self.kept(one, depth + 1) for one in value]
             return {key: self.kept(one, depth + 1) for key, one in value.items()}
+        elif isinstance(value, float) and not math.isfinite(value):
+            return None  # such as 1e999, which JSON can't hold
         return value
 
 
