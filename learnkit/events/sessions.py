@@ -31,6 +31,7 @@ class SessionOpened:
 
     Attributes:
         format: ``claude-code``, ``codex``, ``atif``, ``mini-swe-agent`` or ``learnkit``.
+        title: the first words of the first prompt.
         versions: of the program that wrote it; several where it was updated in between.
         started: seconds since 1970 of the log's time 0; 0 where the file has no times.
         lines: how many there are, by type; of a format without lines, its steps or messages.

@@ -128,9 +128,6 @@ class _Session:
             case "progress":
                 started = table(entry.get("data")).get("agentId")
                 self._link(started, agent, entry.get("parentToolUseID"))
-            case "summary" | "ai-title" | "custom-title":
-                titles = (text(entry.get(key)) for key in ("summary", "aiTitle", "customTitle"))
-                reading.note(title=one_line("".join(titles), 200))
         known = _FIELDS if kind in _SAID else entry.keys() if kind in _TYPES else ()
         reading.check(lane, line, kind, entry, known)
         if id:
@@ -177,13 +174,14 @@ class _Session:
             self.reading.note(title=one_line(plain, 200))
 
     def _rewind(self, lane: Lane, agent: str, entry: dict[str, Any]) -> None:
-        """Take the array back, if the prompt follows a line before the last turn."""
+        """Take the array back, if the prompt doesn't follow its last message."""
         lane.over()
         parent = entry.get("parentUuid")
         owner, place = self._places.get(text(parent), ("" if parent else agent, 0))
         if owner == agent and (parent is None or text(parent) in self._places):
-            roles = [message["role"] for message in lane.messages[place:]]
-            if "assistant" in roles:
+            later = (blocks_of(message["content"]) for message in lane.messages[place:])
+            # Results that came at the same time are not linked one after the other.
+            if any(one.get("type") != "tool_result" for blocks in later for one in blocks):
                 lane.rewind(place)
 
     def _assistant(self, lane: Lane, entry: dict[str, Any], time: float | None) -> None:

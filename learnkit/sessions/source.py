@@ -8,6 +8,7 @@ much memory is left out and counted.
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 from collections import Counter
@@ -27,7 +28,7 @@ LONGEST_LINE, LONGEST_DOCUMENT = 64_000_000, 256_000_000
 #: Characters that a log keeps in all; of the texts after them it keeps this much each.
 TEXT, SHORT = 60_000_000, 1_000
 #: Lines that are read; the rest of the file is only counted.
-LINES = 200_000
+LINES = 100_000
 #: What is kept of warnings, and of each kind of line that is not known; how deep values may nest.
 WARNINGS, UNKNOWN, DEPTH = 100, 100, 60
 
@@ -101,6 +102,8 @@ class Reading:
             if isinstance(value, list):
                 return [self.kept(one, depth + 1) for one in value]
             return {key: self.kept(one, depth + 1) for key, one in value.items()}
+        elif isinstance(value, float) and not math.isfinite(value):
+            return None  # such as 1e999, which JSON can't hold
         return value
 
 

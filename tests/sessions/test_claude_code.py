@@ -57,7 +57,7 @@ def test_the_first_event_has_what_the_file_says_of_itself(tmp_path: Path) -> Non
     lines.user("Fix\nit", brandNew=[1])
     lines.reply("m1", text("Done."), version="2.1.46", brandNew=[2])
     lines.add("brand-new", data={"deep": 1})
-    lines.add("ai-title", aiTitle="Not this: there is a title")
+    lines.add("ai-title", aiTitle="A title")
     path = lines.write(tmp_path / "s.jsonl", "{nonsense", '["list"]', '{"type": "user", "uu')
     log = lk.open_session(path)
 
@@ -94,7 +94,7 @@ def test_subagents_have_lanes_by_their_call_from_files_and_from_lines(tmp_path: 
     lines.reply("m2", text("Done."), stop="end_turn")
     path = lines.write(tmp_path / "s.jsonl")
     child = Lines("c", isSidechain=True, agentId="a1")
-    child.user("Look around")
+    child.user("<context>Mind it</context>\nLook around")
     child.reply("c1", use("t9", "Grep", pattern="x"))
     child.result("t9", "y")
     child.reply("c2", text("found"), stop="end_turn")
@@ -140,9 +140,24 @@ def test_a_prompt_after_an_earlier_line_takes_the_array_back(tmp_path: Path) -> 
     log = lk.open_session(lines.write(tmp_path / "s.jsonl"))
     assert contents(log) == ["One", [text("1")], "Two, better", [text("2!")], "Three"]
 
+    lines.user("Three, before an answer", parentUuid="u6")
+    log = lk.open_session(lines.write(tmp_path / "s.jsonl"))
+    assert contents(log)[3:] == [[text("2!")], "Three, before an answer"]
+
     lines.user("From the start", parentUuid=None)
     log = lk.open_session(lines.write(tmp_path / "s.jsonl"))
     assert contents(log) == ["From the start"]
+
+
+def test_a_prompt_after_one_of_several_results_keeps_them_all(tmp_path: Path) -> None:
+    lines = Lines()
+    lines.user("One")
+    call = lines.reply("m1", use("t1"), use("t2"))
+    lines.result("t1", parentUuid=call)
+    lines.result("t2", parentUuid=call)
+    lines.user("Stop", parentUuid=call)
+    log = lk.open_session(lines.write(tmp_path / "s.jsonl"))
+    assert [len(one) for one in contents(log)] == [3, 2, 2, 4]
 
 
 def test_parents_that_go_in_a_circle_or_nowhere_take_nothing_back(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from sessions_read import contents, typed
 import learnkit as lk
 from learnkit.events import loop
 from learnkit.events.log import LANE
+from learnkit.events.sessions import SessionOpened
 from learnkit.sessions.export import to_atif
 
 VIEWS = ("Messages", "Tokens", "Contexts", "Dispatch", "Timeline", "Compaction")
@@ -142,7 +143,9 @@ def test_a_session_of_another_agent_comes_out_the_same_way(tmp_path: Path) -> No
     assert [step["source"] for step in made["steps"]] == ["user", "agent", "agent"]
     assert made["steps"][1]["timestamp"] == "2026-11-01T00:00:01+00:00"
     assert made["steps"][1]["metrics"]["prompt_tokens"] == 120
-    assert contents(again(made, tmp_path))[3] == [text("Done.")]
+    back = again(made, tmp_path)
+    assert contents(back)[3] == [text("Done.")]
+    assert len(typed(back, SessionOpened)) == 1
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -65,6 +65,7 @@ def test_a_rollout_has_the_turns_that_its_counts_end(tmp_path: Path) -> None:
             said("user", "<environment_context>/w</environment_context>"),
             said("user", "Fix it"),
             event("task_started"),
+            counts(1, 1),
             ("turn_context", {"model": "some-model"}),
             item("reasoning", summary=[{"type": "summary_text", "text": "hm"}]),
             item("function_call", call_id="c1", name="shell", arguments='{"command": ["ls"]}'),
@@ -74,6 +75,7 @@ def test_a_rollout_has_the_turns_that_its_counts_end(tmp_path: Path) -> None:
             counts(900, 400),
             item("function_call_output", call_id="c1", output="Exit code: 2\nOutput:\nno"),
             item("custom_tool_call_output", call_id="c2", output="ok"),
+            item("function_call_output", call_id="c1", output="told twice"),
             said("assistant", "Done."),
             counts(950, 900),
             item("ghost_snapshot", ghost=1),
@@ -289,8 +291,14 @@ def test_a_saved_log_is_read_as_it_is_also_if_its_last_line_is_cut(tmp_path: Pat
     assert (log[0].data["format"], log[0].data["title"]) == ("learnkit", "Look")
     assert [one[1:] for one in log[1:]] == [one[1:] for one in agent.events]
 
-    log.save(path)
-    assert [one[1:] for one in lk.open_session(path)[1:]] == [one[1:] for one in agent.events]
+    odd = lk.EventLog()
+    odd.append("session.opened", **{**log[0].data, "cwd": "/w", "seconds": "more"})
+    for event in log[1:]:
+        odd.add(event.type, event.data, event.lane, event.time)
+    odd.save(path)
+    saved = lk.open_session(path)
+    assert [one[1:] for one in saved[1:]] == [one[1:] for one in agent.events]
+    assert saved[0].data["cwd"] == "/w"
 
     path.write_bytes(path.read_bytes()[:-20])
     cut = lk.open_session(path)

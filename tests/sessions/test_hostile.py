@@ -60,11 +60,12 @@ def test_a_link_to_the_file_of_a_subagent_is_not_followed(tmp_path: Path) -> Non
 def test_an_id_in_a_line_names_no_file_elsewhere(tmp_path: Path) -> None:
     other = Lines("o", isSidechain=True)
     other.user("Elsewhere")
-    other.write(tmp_path / "agent-x.jsonl")
+    other.write(tmp_path / "x.jsonl")
     lines = Lines()
     lines.user("Look")
     lines.reply("m1", use("t1", "Task"))
-    lines.result("t1", "found", toolUseResult={"agentId": "../x"})
+    lines.result("t1", "found", toolUseResult={"agentId": "a/../../x"})
+    (tmp_path / "folder" / "agent-a").mkdir(parents=True)
     log = lk.open_session(lines.write(tmp_path / "folder" / "s.jsonl"))
     assert {event.lane for event in log} == {"lead"}
 
@@ -133,6 +134,7 @@ def test_deep_nesting_and_odd_numbers_stop_nothing(tmp_path: Path) -> None:
     log = lk.open_session(lines.write(tmp_path / "s.jsonl", nested, odd, stamp))
     assert log[0].data["left_out"] == {"values nested too deeply": 1}
     assert "nested too deeply" in log[0].data["warnings"][0]["text"]
+    assert json.dumps([event.data for event in log], allow_nan=False)
     log.save(tmp_path / "log.jsonl")
     assert len(lk.EventLog.load(tmp_path / "log.jsonl")) == len(log)
     fold(log)
