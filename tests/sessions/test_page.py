@@ -61,11 +61,12 @@ class Read(HTMLParser):
 def test_a_sample_says_why_and_its_links_lead_somewhere(name: str) -> None:
     log = open_session(samples.path(name))
     found = findings(log)
-    html = page(log, found, lessons={"s06": ("Compaction", "https://example.org/s06")})
+    lessons = {"s06": ("Compaction", "https://example.org/s06")}
+    html = page(log, found, lessons=lessons, above=samples.NOTE)
     first = found[0].sentence if found else "Nothing stands out in this session."
     assert f"<h1>{first}</h1>" in html
     assert "≈13,404, by the server’s count" in html or "≈13,403" in html
-    assert "Made up by learnkit" in html
+    assert samples.NOTE in html
     shown = Read(html)
     assert bool(shown.links) == bool(found)
     assert shown.links <= {f"#{place}" for place in shown.places}
