@@ -73,7 +73,7 @@ def context(thread: Thread, found: Sequence[Finding], width: float) -> Canvas:
     group = math.ceil(len(turns) / (room / LEAST))
     columns = [turns[first : first + group] for first in range(0, len(turns), group)]
     longest = [max(several, key=thread.size) for several in columns]
-    each = min(room / len(columns), 44)
+    each = min(room / len(columns), 64)
     heights = [high * thread.size(turn) / scale for turn in longest]
     spots = _spots(thread, found, (each, group), heights, room)
     base = max([high, *(DISC - y for *_, y in spots)]) + 14
