@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import learnkit
@@ -18,7 +18,7 @@ from learnkit.events.subagents import SubagentStarted
 from learnkit.events.text import blocks_of, content_text
 from learnkit.events.vocabulary import read
 from learnkit.sessions.atif import OURS
-from learnkit.sessions.source import parsed
+from learnkit.sessions.source import LATEST, parsed
 from learnkit.views.words import describe
 
 VERSION = "ATIF-v1.7"
@@ -124,7 +124,7 @@ class _Steps:
 
     def _step(self, source: str, event: Event, message: str | None = None) -> dict[str, Any]:
         """One more step; an agent's gets its message later."""
-        time = datetime.fromtimestamp(0, UTC) + timedelta(seconds=self._began + event.time)
+        time = datetime.fromtimestamp(min(self._began + event.time, LATEST), UTC)
         step = {"timestamp": time.isoformat(), "source": source, "extra": {OURS: []}}
         step |= {} if message is None else {"message": message}
         self._steps.append(step)
