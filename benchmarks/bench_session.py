@@ -18,6 +18,7 @@ from tables import arguments, over, row
 LOADS = "import json\nfor line in open(path, 'rb'): json.loads(line)"
 OPEN = "import learnkit as lk\nlog = lk.open_session(path)"
 PICTURE = f"{OPEN}\nlk.views.Tokens(log)._repr_mimebundle_()"
+PAGE = f"{OPEN}\nfrom learnkit.sessions.page import page\npage(log)"
 #: The peak is read from /proc, as getrusage begins with that of the process it was forked from.
 MEASURED = """
 import re, sys, time
@@ -71,7 +72,8 @@ with tempfile.TemporaryDirectory() as folder:
     for turns, size in sizes:
         write(path, turns, size)
         row(f"{turns:,} turns, {path.stat().st_size / 1e6:.0f} MB", "seconds", "MB")
-        for name, program in (("json.loads of every line", LOADS), ("open_session", OPEN)):
+        programs = {"json.loads of every line": LOADS, "open_session": OPEN, "the page": PAGE}
+        for name, program in programs.items():
             row(name, *measured(program, path, 1 if quick else 5))
         first = measured(PICTURE, path, 1 if quick else 5)
         row("up to the first picture", *first)

@@ -226,6 +226,13 @@ class _Session:
                 lane.aside(retried)
 
 
-def _counts(usage: dict[str, Any]) -> dict[str, int]:
-    """The counts of a usage; the rest, such as the service tier, is no count of tokens."""
-    return {key: value for key, value in usage.items() if type(value) is int and value >= 0}
+def _counts(usage: dict[str, Any]) -> dict[str, Any]:
+    """A usage's counts, the kinds of its cache writes, and its tariff: what the cost depends on."""
+    counts: dict[str, Any] = {
+        key: value for key, value in usage.items() if type(value) is int and value >= 0
+    }
+    kinds = usage.get("cache_creation")
+    if isinstance(kinds, dict) and {*map(type, kinds.values())} == {int}:
+        counts["cache_creation"] = kinds
+    tariff = ("speed", "service_tier", "inference_geo")
+    return counts | {key: usage[key] for key in tariff if isinstance(usage.get(key), str)}
