@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from importlib import metadata
 from typing import Any
 
-import learnkit
 from learnkit.events import compaction, loop
 from learnkit.events.log import Event
 from learnkit.events.sessions import SessionOpened
@@ -58,7 +58,7 @@ class _Steps:
     def __init__(self, lane: str, began: float) -> None:
         self.lane, self._began = lane, began
         self.children: dict[str, str] = {}  # by call
-        self._agent: dict[str, Any] = {"name": OURS, "version": learnkit.__version__}
+        self._agent: dict[str, Any] = {"name": OURS, "version": metadata.version("learnkit")}
         self._steps: list[dict[str, Any]] = []
         self._turn: dict[str, Any] = {}  # the step of the last reply
         self._events: list[dict[str, Any]] = []  # that no step has yet
