@@ -14,7 +14,17 @@ from typing import Any
 from learnkit.events.text import content_text, one_line
 from learnkit.sessions.lane import Lane, merged
 from learnkit.sessions.openai import counted
-from learnkit.sessions.source import Reading, Told, document, number, seconds, table, tables, text
+from learnkit.sessions.source import (
+    LATEST,
+    Reading,
+    Told,
+    document,
+    number,
+    seconds,
+    table,
+    tables,
+    text,
+)
 
 HEAD = re.compile(rb'"schema_version"\s*:\s*"ATIF-v')
 #: The key in ``extra`` for what learnkit has written.
@@ -29,7 +39,7 @@ def read(path: Path, reading: Reading) -> tuple[list[Told], int | None]:
     """Read a trajectory and those of its subagents that are embedded in it."""
     data = document(path)
     reading.note(id=data.get("session_id"))
-    if written := list(_written(data)):
+    if written := list(_written(data, reading)):
         reading.started = 0.0
         reading.note(versions=table(data.get("agent")).get("version"))
         return [told for _, told in sorted(written, key=lambda one: one[0])], None
@@ -48,17 +58,21 @@ def read(path: Path, reading: Reading) -> tuple[list[Told], int | None]:
     return merged(lanes), lanes[0].hidden
 
 
-def _written(data: dict[str, Any]) -> Iterator[tuple[int, Told]]:
+def _written(data: dict[str, Any], reading: Reading) -> Iterator[tuple[int, Told]]:
     """The events that learnkit has written into a trajectory, each with its place in the log."""
     for one in (data, *tables(data.get("subagent_trajectories"))):
-        for step in tables(one.get("steps")):
-            for event in tables(table(step.get("extra")).get(OURS)):
-                match event:
-                    case {"seq": int(seq), "time": int() | float() as time, "type": str(kind)}:
-                        if kind == "session.opened":
-                            continue
-                        lane = text(one.get("trajectory_id"))
-                        yield seq, (float(time), lane, (kind, table(event.get("data"))))
+        lane, extras = text(one.get("trajectory_id")), map(_extra, tables(one.get("steps")))
+        for event in (event for extra in extras for event in tables(extra.get(OURS))):
+            kind, time = text(event.get("type")), event.get("time")
+            if not isinstance(time, int | float) or abs(time) >= LATEST:
+                continue
+            if kind and kind != "session.opened":
+                told = (float(time), lane, (kind, table(reading.kept(event.get("data")))))
+                yield number(event.get("seq")), told
+
+
+def _extra(step: dict[str, Any]) -> dict[str, Any]:
+    return table(step.get("extra"))
 
 
 def _trajectory(data: dict[str, Any], lane: Lane, reading: Reading) -> Iterator[tuple[str, str]]:

@@ -65,12 +65,11 @@ def read(path: Path, reading: Reading) -> tuple[list[Told], int | None]:
 
 def _subagents(path: Path, session: _Session) -> list[Path]:
     """The files of subagents: in a folder of the session, or beside it in older versions."""
-    found = (path.parent / path.stem / "subagents").rglob("agent-*.jsonl")
-    files = {one.name: one for one in found}
-    for id in session.agents:
-        name = f"agent-{Path(id).name}.jsonl"
-        files.setdefault(name, path.parent / name)
-    return sorted(one for one in files.values() if one.is_file() and not one.is_symlink())
+    found = list((path.parent / path.stem / "subagents").glob("agent-*.jsonl"))
+    ids = {id for id in session.agents if re.fullmatch(r"[\w-]{1,80}", id)}
+    names = {f"agent-{id}.jsonl" for id in ids} - {one.name for one in found}
+    found += (path.parent / name for name in names)
+    return sorted(one for one in found if one.is_file() and not one.is_symlink())
 
 
 class _Session:

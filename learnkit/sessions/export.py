@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+from importlib import metadata
 from typing import Any
 
-import learnkit
 from learnkit.events import compaction, loop
 from learnkit.events.log import Event
 from learnkit.events.sessions import SessionOpened
@@ -18,7 +18,7 @@ from learnkit.events.subagents import SubagentStarted
 from learnkit.events.text import blocks_of, content_text
 from learnkit.events.vocabulary import read
 from learnkit.sessions.atif import OURS
-from learnkit.sessions.source import parsed
+from learnkit.sessions.source import LATEST, parsed
 from learnkit.views.words import describe
 
 VERSION = "ATIF-v1.7"
@@ -58,7 +58,7 @@ class _Steps:
     def __init__(self, lane: str, began: float) -> None:
         self.lane, self._began = lane, began
         self.children: dict[str, str] = {}  # by call
-        self._agent: dict[str, Any] = {"name": OURS, "version": learnkit.__version__}
+        self._agent: dict[str, Any] = {"name": OURS, "version": metadata.version("learnkit")}
         self._steps: list[dict[str, Any]] = []
         self._turn: dict[str, Any] = {}  # the step of the last reply
         self._events: list[dict[str, Any]] = []  # that no step has yet
@@ -124,7 +124,7 @@ class _Steps:
 
     def _step(self, source: str, event: Event, message: str | None = None) -> dict[str, Any]:
         """One more step; an agent's gets its message later."""
-        time = datetime.fromtimestamp(0, UTC) + timedelta(seconds=self._began + event.time)
+        time = datetime.fromtimestamp(min(self._began + event.time, LATEST), UTC)
         step = {"timestamp": time.isoformat(), "source": source, "extra": {OURS: []}}
         step |= {} if message is None else {"message": message}
         self._steps.append(step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterator
@@ -32,7 +33,8 @@ def open_session(session: str | Path) -> EventLog:
     read. Turns are numbered through the whole session; times are seconds since its first line.
 
     Args:
-        session: the path of a file; or an id, or how it begins, of a session on this machine.
+        session: the path of a file; or the id of a session on this machine, or at least the first
+            four characters of one.
 
     Returns:
         A log in which the main agent's lane is ``lead``. A subagent's is the lane and the id of
@@ -41,9 +43,11 @@ def open_session(session: str | Path) -> EventLog:
     Raises:
         UsageError: if there is no such file, it cannot be opened, or no format is known for it.
     """
-    path = Path(session).expanduser()
-    if not path.exists() and path.parent == Path() and (id := str(session)):
-        path = next((one for one in _found() if _is(one, id)), path)
+    path = Path(session)
+    with contextlib.suppress(RuntimeError):  # there is no such user
+        path = path.expanduser()
+    if re.fullmatch(r"[\w-]{4,80}", str(session)) and not path.exists():
+        path = next((one for one in _found() if _is(one, str(session))), path)
     reading = Reading(path)
     with opened(path) as file:
         name, reader = _recognised(path, file.read(_HEAD))

@@ -7,7 +7,7 @@ from typing import Any
 
 from learnkit.events.log import VERSION
 from learnkit.events.text import content_text, one_line
-from learnkit.sessions.source import Reading, Told, entries, table
+from learnkit.sessions.source import LATEST, Reading, Told, entries, table
 
 _KEYS = {"seq", "time", "lane", "type", "data"}
 
@@ -26,7 +26,9 @@ def read(path: Path, reading: Reading) -> tuple[list[Told], int | None]:
             case {"version": version}:
                 if version not in range(VERSION + 1):
                     reading.warn(line, f"this learnkit reads logs up to version {VERSION}", path)
-            case {"time": int() | float() as time, "lane": str(lane), "type": str(kind)}:
+            case {"time": int() | float() as time, "lane": str(lane), "type": str(kind)} if (
+                abs(time) < LATEST
+            ):
                 data = table(reading.kept(entry.get("data")))
                 reading.lines[kind[:80]] += 1
                 reading.note(models=data.get("model"))

@@ -27,10 +27,12 @@ from learnkit.sessions.lane import Lane
 LONGEST_LINE, LONGEST_DOCUMENT = 64_000_000, 256_000_000
 #: Characters that a log keeps in all; of the texts after them it keeps this much each.
 TEXT, SHORT = 60_000_000, 1_000
-#: Lines that are read; the rest of the file is only counted.
+#: Lines that are read, of all files of a session; the rest is only counted.
 LINES = 100_000
 #: What is kept of warnings, and of each kind of line that is not known; how deep values may nest.
 WARNINGS, UNKNOWN, DEPTH = 100, 100, 60
+#: Seconds since 1970 beyond which a number is no time, in the year 5138.
+LATEST = 1e11
 
 _FACTS = {"format", "id", "title", "cwd", "branch", "versions", "models"}
 #: An event, with its time and its lane: an object, or the name of a type and the details.
@@ -137,7 +139,7 @@ def entries(path: Path, reading: Reading) -> Iterator[tuple[int, dict[str, Any]]
             number += begins
             if begins and not whole:
                 reading.warn(number, f"left out: longer than {LONGEST_LINE:,} bytes", path)
-            elif begins and number > LINES:
+            elif begins and reading.lines.total() >= LINES:
                 reading.left_out["lines"] += 1
             elif begins and line.strip():
                 try:

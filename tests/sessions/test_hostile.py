@@ -19,6 +19,7 @@ from learnkit.errors import UsageError
 from learnkit.events import loop
 from learnkit.events.vocabulary import read
 from learnkit.sessions import source
+from learnkit.sessions.export import to_atif
 
 VIEWS = ("Messages", "Tokens", "Contexts", "Dispatch", "Timeline", "Compaction")
 
@@ -38,6 +39,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
         "loop": "cannot be opened: Too many levels of symbolic links",
         "nothing": "cannot be opened: No such file or directory",
         "nul\0": "cannot be opened: embedded null byte",
+        "n" * 5_000: "cannot be opened: File name too long",
     }
     for name, why in refusals.items():
         with pytest.raises(UsageError, match=why):
@@ -65,6 +67,7 @@ def test_an_id_in_a_line_names_no_file_elsewhere(tmp_path: Path) -> None:
     lines.user("Look")
     lines.reply("m1", use("t1", "Task"))
     lines.result("t1", "found", toolUseResult={"agentId": "a/../../x"})
+    lines.add("progress", data={"agentId": "n" * 5_000}, parentToolUseID="t1")
     (tmp_path / "folder" / "agent-a").mkdir(parents=True)
     log = lk.open_session(lines.write(tmp_path / "folder" / "s.jsonl"))
     assert {event.lane for event in log} == {"lead"}
@@ -83,7 +86,7 @@ def test_a_file_is_read_in_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(source, "TEXT", 40_000)
     log = lk.open_session(path)
     about = log[0].data
-    assert about["left_out"]["lines"] == 6
+    assert about["left_out"]["lines"] == 5
     assert [(one["line"], one["text"]) for one in about["warnings"]] == [
         (62, "left out: longer than 10,000 bytes")
     ]
@@ -138,6 +141,20 @@ def test_deep_nesting_and_odd_numbers_stop_nothing(tmp_path: Path) -> None:
     log.save(tmp_path / "log.jsonl")
     assert len(lk.EventLog.load(tmp_path / "log.jsonl")) == len(log)
     fold(log)
+
+
+def test_a_time_beyond_all_times_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    event = '{"seq": 0, "time": %s, "lane": "lead", "type": "note.taken", "data": {"a": 1}}\n'
+    path.write_text("".join(event % time for time in ("1", "1e999", "1" * 400, '"1"', "true")))
+    log = lk.open_session(path)
+    assert [event.time for event in log[1:]] == [1.0, 1.0]
+    assert [one["line"] for one in log[0].data["warnings"]] == [2, 3, 4]
+    made = to_atif(log)
+    for event in made["steps"][0]["extra"]["learnkit"]:
+        event["time"] = float("inf")
+    path.write_text(json.dumps(made))
+    assert len(lk.open_session(path)) == 1
 
 
 def test_mixed_formats_and_versions_keep_what_fits(tmp_path: Path) -> None:
