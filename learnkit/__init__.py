@@ -61,6 +61,7 @@ _PUBLIC = {
     "runtime.clock": "SystemClock",
     "runtime.shell": "BwrapShell LocalShell ShellResult",
     "runtime.virtual_clock": "VirtualClock",
+    "sessions.read": "open_session",
     "widget.explore": "Answer drag explore pick",
     "widget.share": "share",
 }
@@ -129,6 +130,7 @@ if TYPE_CHECKING:
     from learnkit.runtime.shell import LocalShell as LocalShell
     from learnkit.runtime.shell import ShellResult as ShellResult
     from learnkit.runtime.virtual_clock import VirtualClock as VirtualClock
+    from learnkit.sessions.read import open_session as open_session
     from learnkit.widget.explore import Answer as Answer
     from learnkit.widget.explore import drag as drag
     from learnkit.widget.explore import explore as explore

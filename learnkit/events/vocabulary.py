@@ -28,6 +28,7 @@ from learnkit.events import (
     permission,
     protocols,
     races,
+    sessions,
     skills,
     subagents,
     tasks,
@@ -44,7 +45,7 @@ from learnkit.events.log import Event
 SUBJECTS = (
     *(loop, permission, todo, subagents, skills, compaction, tasks, background),
     *(teams, mail, races, protocols, worktrees),
-    *(instructions, hooks, checkpoints, goal, memory, mcp),
+    *(instructions, hooks, checkpoints, goal, memory, mcp, sessions),
 )
 
 

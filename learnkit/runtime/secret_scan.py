@@ -42,6 +42,10 @@ _FORMS = (
 )
 #: Each by itself: Python looks for the letters that a form begins with, but not for those of many.
 _SECRETS = tuple(map(re.compile, _FORMS))
+#: A key as it stands in a file, of which the form above is the first line.
+_PRIVATE_KEY = re.compile(r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY.*?(?:-----END[^\n]{0,40}-----|\Z)")
+#: What stands in the place of a secret.
+MASK = "[secret]"
 #: A user and a password in an address.
 _IN_URL = re.compile(
     r"\b[A-Za-z][A-Za-z0-9+.-]{0,20}://([^\s:/?#@\"'<>]*):([^\s/?#@\"'<>]+)@[\w\[-]"
@@ -59,17 +63,42 @@ class SecretError(LearnkitError):
 
 def refuse_secrets(value: Any) -> None:
     """Raise :class:`SecretError` if a text in ``value`` looks like a secret, saying where."""
-    known = {
-        text
-        for name, text in os.environ.items()
-        if re.search(r"(?i)KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL", name) and len(text) >= 12
-    }
+    known = _known()
     for where, text in _texts(value, ""):
         if _looks_secret(text) or any(_holds(text, secret) for secret in known):
             raise SecretError(
                 f"nothing was written: {where or 'the text'} looks like it holds a secret. "
                 "Take it out of the prompt, the files or the command's output, and try again."
             )
+
+
+def mask_secrets(text: str) -> tuple[str, int]:
+    """Take out of a text what looks like a secret.
+
+    Args:
+        text: of any kind.
+
+    Returns:
+        The text with ``[secret]`` in the place of each, and how many there were. A text in which
+        something still looks like one is replaced as a whole.
+    """
+    text, number = _PRIVATE_KEY.subn(MASK, text)
+    for form in _SECRETS:
+        if form.search(text):
+            text, more = re.subn(rf"(?:{form.pattern})[^\s\"'<>]*", MASK, text)
+            number += more
+    if _looks_secret(text) or any(_holds(text, secret) for secret in _known()):
+        return MASK, number + 1
+    return text, number
+
+
+def _known() -> set[str]:
+    """The secrets of this process's environment."""
+    return {
+        text
+        for name, text in os.environ.items()
+        if re.search(r"(?i)KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL", name) and len(text) >= 12
+    }
 
 
 def _holds(text: str, secret: str) -> bool:

@@ -357,6 +357,37 @@ def _accepts(place: Path, text: str) -> bool:
     return typer.confirm("May they allow calls and run commands?")
 
 
+@app.command()
+def session(
+    what: Annotated[str, typer.Argument(help="a file, or the beginning of an id")] = "",
+    sample: Annotated[
+        bool, typer.Option("--sample", help="one that we made up: thrash, good or subagents")
+    ] = False,
+    save: Annotated[Path | None, typer.Option(help="write the page there, to pass it on")] = None,
+    keep_text: Annotated[
+        bool, typer.Option("--keep-text", help="saved with its text, not only sizes and shapes")
+    ] = False,
+) -> None:
+    """See what your agent did, and what it cost: sessions of Claude Code, Codex and learnkit.
+
+    Without an argument it lists those on this machine. Everything stays here: files are only read,
+    and nothing is sent.
+    \f
+    """
+    from learnkit.terminal import session_command
+
+    if what or sample:
+        for line in session_command.show(what, sample=sample, save=save, keep_text=keep_text):
+            typer.echo(line)
+        return
+    rows = list(session_command.listed())
+    if not rows:
+        typer.echo("There is no session on this machine. Try: learnkit session --sample")
+        return
+    _rows(("when", "id", "where", "first words", "turns", "tokens"), rows)
+    typer.echo("Open one with: learnkit session ID")
+
+
 class _WithCommand(typer.core.TyperCommand):
     """A command line that may end in ``-- COMMAND …``, which is left as it is."""
 
@@ -507,12 +538,16 @@ def _doctor_live() -> NoReturn:
 
 def _table(purpose: str, rows: Sequence[Sequence[str]]) -> None:
     """Print findings: a sign, what was looked at, what was found, and what it means."""
+    _rows(("", "what", "found", purpose), rows)
+
+
+def _rows(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for heading in ("", "what", "found", purpose):
+    for heading in headings:
         table.add_column(heading, overflow="fold")
     for row in rows:
         table.add_row(*(escape(clean(text)) for text in row))

@@ -66,6 +66,7 @@ _KNOWN: dict[str, Strategy] = {
     "tools": st.lists(st.fixed_dictionaries({"name": names}), max_size=3),
     "input": st.dictionaries(words, words, max_size=2) | words,
     "ids": st.lists(ids, max_size=2),
+    "data": st.dictionaries(words, words, max_size=2),
     **dict.fromkeys(("parents", "writers", "preloaded", "refs"), st.lists(ids | names, max_size=3)),
     "task_id": _NUMBERS | st.none(),
     **dict.fromkeys(("blocked_by", "blocks", "freed"), st.lists(_NUMBERS, max_size=3)),

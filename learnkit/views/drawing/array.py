@@ -162,7 +162,7 @@ def _added(array: Array, message: dict[str, Any], index: int | None) -> Array:
     results = _held(message, "tool_result")
     injected = user and not results and place > 0 and not array.prompted
     calls = {**array.calls, **_opened(message)}
-    kept, card = array.cards[:place], _card(array, first + place, message, injected, calls)
+    kept, card = array.cards[:place], message_card(array, first + place, message, injected, calls)
     grown = replace(
         _kept(array, place),
         waiting=False,
@@ -190,7 +190,7 @@ def _rewritten(array: Array, messages: Sequence[dict[str, Any]]) -> Array:
         # begins with the rewriting nothing is known.
         new = message.get("role") != "assistant" and not _held(message, "tool_result")
         injected = new and bool(array.cards) and message not in persons
-        cards.append(_card(array, place, message, injected, calls))
+        cards.append(message_card(array, place, message, injected, calls))
     pairs = enumerate(zip(array.cards, cards, strict=False))
     same = (place for place, (old, new) in pairs if old is not new)
     array = _kept(array, next(same, min(len(array.cards), len(cards))))
@@ -230,16 +230,22 @@ def _marked(array: Array, marks: dict[str, Mark]) -> Array:
     for place in range(len(cards) - 1, -1, -1):
         card = cards[place]
         if _opened(card.message).keys() & changed.keys():
-            cards[place] = _card(array, card.index, card.message, card.injected, calls)
+            cards[place] = message_card(array, card.index, card.message, card.injected, calls)
             break
     return replace(array, calls=calls, cards=tuple(cards))
 
 
-def _card(
-    array: Array, index: int, message: dict[str, Any], injected: bool, calls: dict[str, Any]
+def message_card(
+    array: Array,
+    index: int,
+    message: dict[str, Any],
+    injected: bool,
+    calls: dict[str, Any],
+    tokens: int | None = None,
 ) -> MessageCard:
+    """A message with its fragment, its calls with their status; ``tokens`` if it was cut."""
     lane, whole = array.lane, array.whole
-    tokens = estimate_tokens(message)
+    tokens = estimate_tokens(message) if tokens is None else tokens
     card = MessageCard(index, message, injected, tokens, "")
     source = '<span class="note">from the harness</span>' if _held(message, "tool_result") else ""
     parts = [

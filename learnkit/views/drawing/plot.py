@@ -17,9 +17,11 @@ def ticks_of(scale: int) -> list[int]:
 
 
 def short(number: int) -> str:
-    """A number for an axis or a narrow label: ``900``, ``1.2k``, ``100k``."""
+    """A number for an axis or a narrow label: ``900``, ``1.2k``, ``100k``, ``1.5M``."""
     if number < 1000:
         return str(number)
+    if number >= 1_000_000:
+        return f"{f'{number / 1e6:.1f}'.removesuffix('.0')}M"
     thousands = f"{number / 1000:.1f}" if number < 100_000 else f"{number / 1000:.0f}"
     return f"{thousands.removesuffix('.0')}k"
 

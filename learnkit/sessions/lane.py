@@ -1,0 +1,302 @@
+"""One agent's part of a session: what a reader finds in a file, as the events of a run.
+
+Files tell a conversation in their own order: a reply arrives in pieces, results between them. A
+lane keeps a turn open until it is over, then writes it as our loop would have: request, reply,
+message, calls, results. So every view draws a session unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from learnkit.core.token_count import estimate_tokens
+from learnkit.events import compaction, loop, subagents
+from learnkit.events.text import blocks_of, content_text
+
+Message = dict[str, Any]
+#: The content of a result that compaction has taken out.
+CLEARED = "[cleared by compaction]"
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A turn that may not be over: its reply, and what has come after it."""
+
+    id: str
+    asked: float
+    time: float
+    blocks: list[Message] = field(default_factory=list)
+    begun: dict[str, float] = field(default_factory=dict)
+    ends: dict[str, tuple[float, loop.ToolEnded]] = field(default_factory=dict)
+    answer: list[Message] = field(default_factory=list)
+    usage: loop.UsageData = field(default_factory=loop.UsageData)
+    model: str = ""
+    stop: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why the model stopped, as far as the file tells."""
+        return self.stop or ("tool_use" if self.begun else "")
+
+    @property
+    def waiting(self) -> list[str]:
+        """The calls that have no result."""
+        return [id for id in self.begun if id not in self.ends]
+
+
+class Lane:
+    """The events of one agent, and its message array as it grows.
+
+    Args:
+        name: of the lane.
+
+    Attributes:
+        parent: of a subagent: the lane that has called it.
+        call: the id of that call; empty if the file doesn't say.
+        events: each with its time, in seconds since 1970; 0 where the file has none.
+        messages: the array as it is now.
+        calls: name and input of every call so far, by id.
+        turn: the one that may not be over.
+        hidden: tokens of the first request that no message holds, by the server's count.
+        system: the prompt of the runs to come, if the file has it.
+        tools: theirs, if the file has them.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name, self.call, self.system = name, "", ""
+        self.parent: Lane | None = None
+        self.events: list[tuple[float, object]] = []
+        self.messages: list[Message] = []
+        self.calls: dict[str, tuple[str, Any]] = {}
+        self.tools: tuple[Message, ...] = ()
+        self.turn: _Turn | None = None
+        self.hidden: int | None = None
+        self.turns = 0
+        self._run: int | None = None  # turns before it
+        self._said = ""
+        self._now = self._asked = 0.0
+        self._last: _Turn | None = None
+
+    def child_of(self, parent: Lane, call: str, id: str) -> None:
+        """Make it the lane of a subagent, named by its call as our own are, or else by an id."""
+        self.parent, self.call = parent, call
+        self.name = f"{parent.name[:200]}.{call or id}"
+
+    def add(self, event: object, time: float | None = None) -> None:
+        """Add an event; time does not run backwards in a lane."""
+        self._now = max(self._now, time or 0.0)
+        self.aside(event)
+
+    def aside(self, event: object) -> None:
+        """Add what is no part of the conversation: an open turn stays open."""
+        self.events.append((self._now, event))
+
+    def user(self, content: Any, time: float | None = None, *, injected: bool = False) -> None:
+        """A user message: of a person, which begins a run, or injected by the harness."""
+        if injected and self.turn and self.turn.ends:  # in one message with the results
+            self.turn.answer += blocks_of(content)
+            return
+        self.over()
+        if not injected:
+            self.end()
+            self._run, self._last = self.turns, None
+            self.add(loop.RunStarted(prompt=content, system=self.system, tools=self.tools), time)
+        self._append("user", content, time, injected)
+
+    def reply(
+        self,
+        id: str,
+        blocks: list[Message],
+        time: float | None = None,
+        *,
+        usage: loop.UsageData | None = None,
+        model: str = "",
+        stop: str = "",
+    ) -> None:
+        """A reply, or one more piece of the reply with this id."""
+        if self.turn is None or self.turn.id != id:
+            self.over()
+            self.turn = _Turn(id, self._asked, self._now)
+        turn = self.turn
+        turn.time = max(turn.time, time or 0.0)
+        turn.blocks += blocks
+        for block in blocks:
+            if block.get("type") == "tool_use":
+                call = str(block.get("id"))
+                turn.begun[call] = turn.time
+                self.calls[call] = str(block.get("name", "?")), block.get("input")
+        turn.usage = usage or turn.usage  # it grows while the reply streams: the last one counts
+        turn.model, turn.stop = model or turn.model, stop or turn.stop
+
+    def result(
+        self,
+        call: str,
+        content: Any,
+        time: float | None = None,
+        *,
+        failed: bool = False,
+        how: loop.How = "ran",
+        took: float | None = None,
+    ) -> None:
+        """The result of a call, and the seconds it took; a second one is left out."""
+        block = {"type": "tool_result", "tool_use_id": call, "content": content}
+        block |= {"is_error": True} if failed else {}
+        turn = self.turn
+        if turn is None:  # the file begins in the middle, or the call is in another lane
+            self._append("user", [block], time)
+        elif call not in turn.ends:
+            begun = turn.begun.setdefault(call, turn.time)
+            time = max(begun, time or 0.0)
+            ended = loop.ToolEnded(
+                id=call,
+                name=self.calls.get(call, ("?",))[0],
+                is_error=failed,
+                output=content_text(content),
+                seconds=time - begun if took is None else took,
+                how=how,
+            )
+            turn.ends[call] = time, ended
+            turn.answer.append(block)
+
+    def rewind(self, length: int) -> None:
+        """The array is taken back to its first messages; what follows takes the others' place."""
+        self.over()
+        del self.messages[length:]
+
+    def rewritten(self, messages: list[Message], why: str, time: float | None) -> None:
+        """The array has been replaced."""
+        self.over()
+        self.messages = messages
+        self.add(loop.MessagesRewritten(messages=tuple(messages), why=why), time)
+        self._asked = self._now
+
+    def cleared(self, ids: Collection[str], before: int, after: int, time: float | None) -> None:
+        """Old results have been taken out of the array."""
+        self.over()
+        found: list[compaction.ClearedResult] = []
+
+        def kept(index: int, block: Message) -> Message:
+            if (id := str(block.get("tool_use_id"))) not in ids:
+                return block
+            chars, name = len(content_text(block.get("content"))), self.calls[id][0]
+            one = compaction.ClearedResult(index=index, id=id, name=name, chars=chars)
+            found.append(one)
+            return {**block, "content": CLEARED}
+
+        array = list(self.messages)
+        for index, message in enumerate(array):
+            if isinstance(content := message["content"], list):
+                array[index] = {**message, "content": [kept(index, block) for block in content]}
+        self.rewritten(array, "results cleared", time)
+        done = compaction.CompactionCleared(before=before, after=after, results=tuple(found))
+        self.add(done)
+
+    def summarised(
+        self,
+        messages: list[Message],
+        time: float | None,
+        by: Literal["threshold", "person"] = "threshold",
+        before: int = 0,
+        after: int = 0,
+    ) -> None:
+        """The conversation has been replaced by a summary; 0 tokens: the file doesn't say."""
+        self.end()
+        self.add(compaction.CompactionAsked(by=by), time)
+        before = before or (self._last.usage.sent if self._last else 0)
+        self.rewritten(messages, "summarised", time)
+        after = after or estimate_tokens(messages)
+        self.add(compaction.CompactionSummarised(before=before, after=after))
+
+    def over(self) -> None:
+        """Write the open turn, if there is one."""
+        if (turn := self.turn) is None:
+            return
+        self.turn, self._last = None, turn
+        self.asked(turn.asked)
+        if self.hidden is None and turn.usage.known:
+            parts = [self.system, *self.tools, *self.messages]
+            self.hidden = max(0, turn.usage.sent - estimate_tokens(parts))
+        replied = loop.ModelReplied(
+            turn=self.turns,
+            stop_reason=turn.reason or None,
+            usage=turn.usage,
+            model=turn.model or None,
+            seconds=max(0.0, turn.time - self._now),
+        )
+        self.add(replied, turn.time)
+        texts = [block["text"] for block in turn.blocks if isinstance(block.get("text"), str)]
+        self._said = "\n".join(texts) or self._said
+        if turn.blocks:
+            self._append("assistant", turn.blocks, turn.time)
+        happened: list[tuple[float, object]] = []
+        for id, begun in turn.begun.items():
+            name, given = self.calls.get(id, ("?", None))
+            ended = turn.ends[id][1] if id in turn.ends else None
+            why = ended.output if ended and ended.how == "refused" else ""
+            started = loop.ToolStarted(id=id, name=name, input=given, refused=why)
+            happened.append((begun, started))
+        for time, event in sorted([*happened, *turn.ends.values()], key=lambda one: one[0]):
+            self.add(event, time)
+        if turn.answer:
+            self._append("user", turn.answer)
+
+    def asked(self, time: float | None = None) -> None:
+        """A request has been sent."""
+        self.turns += 1
+        request = loop.ModelRequested(turn=self.turns, messages=len(self.messages))
+        self.add(request, time or self._asked)
+
+    def end(self, reason: str = "") -> None:
+        """Write the end of the run, if one goes on and the last reply has ended it."""
+        self.over()
+        last = self._last
+        if not reason and last and not last.begun:
+            reason = last.stop or "end_turn"
+        if reason and self._run is not None:
+            turns = self.turns - self._run
+            self.add(loop.RunEnded(reason=reason, text=self._said, turns=turns))
+            self._run = None
+
+    def close(self) -> None:
+        """The file is over: write the ends of the run and of the subagent."""
+        self.end()
+        if self.parent is None or not self.events:
+            return
+        name, given = self.parent.calls.get(self.call, ("", None))
+        said = given if isinstance(given, dict) else {"description": name}
+        started = subagents.SubagentStarted(
+            parent=self.parent.name,
+            call=self.call,
+            prompt=str(said.get("prompt", "")),
+            description=str(said.get("description", "")),
+            kind=str(said.get("subagent_type", "")),
+        )
+        self.events.insert(0, (self.events[0][0], started))
+        ended = subagents.SubagentEnded(
+            parent=self.parent.name,
+            call=self.call,
+            reason=self._last.reason if self._last else "",
+            turns=self.turns,
+            tokens=estimate_tokens(self.messages),
+            returned=estimate_tokens(self._said),
+        )
+        self.add(ended)
+
+    def _append(
+        self, role: str, content: Any, time: float | None = None, injected: bool = False
+    ) -> None:
+        message = {"role": role, "content": content}
+        index = len(self.messages)
+        self.messages.append(message)
+        self.add(loop.MessageAdded(index=index, message=message, injected=injected), time)
+        self._asked = self._now
+
+
+def merged(lanes: list[Lane]) -> list[tuple[float, str, object]]:
+    """Close the lanes, the main one first; their events with the names of the lanes, by time."""
+    for lane in lanes:
+        lane.close()
+    every = [(time, lane.name, event) for lane in lanes for time, event in lane.events]
+    return sorted(every, key=lambda one: one[0])

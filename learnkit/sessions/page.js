@@ -1,0 +1,52 @@
+// A session's page: turns are drawn as one scrolls to them, and what has a number leads to it.
+// Each part of the turns stands in the page as packed HTML, made by page.py, which escaped it.
+const sheet = document.getElementById("sheet").textContent;
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const parts = [...document.querySelectorAll(".later")];
+
+async function open(part) {
+  if (part.shadowRoot) return;
+  const root = part.attachShadow({ mode: "open" });
+  part.toggleAttribute("data-dark", dark.matches);
+  const packed = part.querySelector("script").textContent;
+  const bytes = Uint8Array.from(atob(packed), (char) => char.charCodeAt(0));
+  const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  root.innerHTML = `<style>${sheet}</style>${await new Response(text).text()}`;
+  part.style.minHeight = "";
+  root.addEventListener("click", ({ target }) => {
+    const button = target.closest("[data-expand]");
+    if (!button) return;
+    const shown = button.previousElementSibling.classList.toggle("open");
+    button.dataset.closed ??= button.textContent;
+    button.textContent = shown ? "show less" : button.dataset.closed;
+    button.setAttribute("aria-expanded", shown);
+  });
+}
+
+/** Go to a turn: draw its part, and scroll there. */
+async function go() {
+  const name = decodeURIComponent(location.hash.slice(1));
+  const part = parts.find((one) => one.dataset.turns.split(" ").includes(name));
+  if (!part) return;
+  await open(part);
+  const turn = part.shadowRoot.getElementById(name);
+  turn.scrollIntoView();
+  turn.focus({ preventScroll: true });
+}
+
+const seen = new IntersectionObserver(
+  (all) => all.forEach((one) => one.isIntersecting && open(one.target)),
+  { rootMargin: "1200px" },
+);
+parts.forEach((part) => seen.observe(part));
+dark.addEventListener("change", () =>
+  parts.forEach((part) => part.toggleAttribute("data-dark", dark.matches)),
+);
+const follow = ({ target }) => {
+  const name = target.closest?.("[data-pair]")?.dataset.pair;
+  if (name) location.hash = encodeURIComponent(name);
+};
+document.addEventListener("click", follow);
+document.addEventListener("keydown", (event) => event.key === "Enter" && follow(event));
+addEventListener("hashchange", go);
+go();

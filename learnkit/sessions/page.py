@@ -1,0 +1,420 @@
+"""A session as one HTML file: what it lost tokens and time to, in pictures, and every turn.
+
+The page loads nothing and says nothing to anyone: its policy, its escaping and most of its pictures
+are those of :func:`learnkit.share`. Turns stand in it as packed parts, each drawn when one scrolls
+to it, so that a long session opens at once.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path, PurePath
+from typing import Any
+
+from learnkit.core.catalog import PRICES_OF
+from learnkit.core.token_count import estimate_tokens
+from learnkit.core.usage import Usage
+from learnkit.events.log import EventLog
+from learnkit.events.text import count, excerpt, one_line, quoted
+from learnkit.sessions import charts
+from learnkit.sessions.charts import anchor, busy
+from learnkit.sessions.findings import FINDERS, Finding, findings, tokens
+from learnkit.sessions.redact import HIDDEN
+from learnkit.sessions.turns import Session, Thread, Turn, session_of
+from learnkit.views.compaction import Compaction
+from learnkit.views.contexts import Contexts
+from learnkit.views.dispatch import Dispatch
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.array import Array, message_card
+from learnkit.views.drawing.display import RULES, Canvas
+from learnkit.views.drawing.plot import short
+from learnkit.views.drawing.text import esc, scale_of
+from learnkit.views.drawing.time_axis import duration
+from learnkit.views.messages import Messages
+from learnkit.widget import frozen
+
+_HERE = Path(__file__).parent
+#: Widths for which pictures are laid out, in pixels: of the column, and on a phone.
+WIDE, NARROW = 928, 328
+#: Rows of a view's picture.
+ROWS = 16
+#: Turns in a part; characters of a text that are shown, the first number that keeps all turns under
+#: the bytes they may have.
+PART, SHOWN, BYTES = 20, (2400, 700, 200, 60), 2_500_000
+
+_REMOVED = re.compile(f"{HIDDEN}+")
+_FORMATS = {
+    "claude-code": "Claude Code",
+    "codex": "Codex",
+    "atif": "ATIF",
+    "mini-swe-agent": "mini-swe-agent",
+    "learnkit": "learnkit",
+}
+
+
+def page(
+    log: EventLog,
+    found: Sequence[Finding] | None = None,
+    *,
+    lessons: Mapping[str, tuple[str, str]] | None = None,
+    notes: Sequence[str] = (),
+    above: str = "",
+) -> str:
+    """Draw a session.
+
+    Args:
+        log: of the session, as ``open_session`` or an agent has it.
+        found: its findings; by default those of the log.
+        lessons: name such as ``s06`` -> title and address of the lesson that a finding links to.
+        notes: sentences about the page itself, such as what was removed from it.
+        above: the line above the title; by default the first words of the session.
+
+    Returns:
+        The page as HTML, in one piece.
+    """
+    session = session_of(log)
+    found = findings(session) if found is None else found
+    sections = [
+        _numbers(session),
+        _filled(session.lead),
+        _time(session),
+        _view(Dispatch(log), "Tools") if any(session.calls) else "",
+        _agents(session) if len(session.threads) > 1 else "",
+        _view(Compaction(log), "Compaction") if session.lead.cuts else "",
+        _turns(session),
+    ]
+    said = "".join(f"<p>{esc(note)}</p>" for note in (*notes, *_read(session)))
+    body = (
+        f'<main class="s">{_header(session, found, above)}{_found(session, found, lessons or {})}'
+        f"{''.join(sections)}<footer>{said}<p>Made with learnkit, on this machine. Texts are "
+        f"estimated at four characters a token (≈); prices are those of {PRICES_OF}.</p>"
+        "</footer></main>"
+    )
+    return frozen.page("A session", _lengths(body) + _scripts(), look=_look())
+
+
+def _lengths(text: str) -> str:
+    """A text in which lengths stand for what was removed."""
+    return _REMOVED.sub(lambda gone: f"[{count(len(gone[0]), 'character')}]", text)
+
+
+def _look() -> str:
+    keys = sorted(theme.MARKS)
+    light, dark = theme.variables("light", keys), theme.variables("dark", keys)
+    dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+    return f":root{{{light}}}{dark}{RULES}{theme.rules(keys)}{_file('page.css')}"
+
+
+def _scripts() -> str:
+    player = (Path(frozen.__file__).parent / "player.css").read_text("utf-8")
+    sheet = f"{theme.stylesheet()}{player}{Messages.css}{_file('turn.css')}"
+    return (
+        f'<script type="text/plain" id="sheet">{sheet}</script>'
+        f'<script type="module">{_file("page.js")}</script>'
+    )
+
+
+def _file(name: str) -> str:
+    return (_HERE / name).read_text("utf-8")
+
+
+# The first screen.
+
+
+def _header(session: Session, found: Sequence[Finding], above: str) -> str:
+    about, lead, took = session.about, session.lead, session.end - session.begin
+    cost = Usage.of(session.replies).cost
+    waited = f", {_long(session.waited)} of it waiting for you" * (session.waited >= 60)
+    parts = [
+        PurePath(str(about.get("cwd") or "")).name,
+        _FORMATS.get(str(about.get("format")), ""),
+        _when(session, 0, "%-d %b %Y, %H:%M"),
+        count(len(lead.turns), "turn"),
+        _long(took) + waited,
+        f"${cost:.2f}" if cost else "",
+    ]
+    title = found[0].sentence if found else "Nothing stands out in this session."
+    alt = "Tokens of each request, and what filled it. A press on a column leads to its turn."
+    figure = _figure(lambda width: charts.context(lead, found, width), alt) if lead.turns else ""
+    words = str(about.get("title") or "")
+    above = above or (quoted(words, 110) if words else "")
+    return (
+        f'<header><p class="kind">{esc(above)}</p><h1>{esc(title)}</h1>'
+        f'<p class="sub">{esc(" · ".join(filter(None, parts)))}</p></header>{figure}'
+    )
+
+
+def _when(session: Session, at: float, form: str) -> str:
+    """A time of the log on the clock and in the zone of this machine; empty if it isn't known."""
+    started = session.about.get("started")
+    if not isinstance(started, int | float) or not 0 < started < 2**33:
+        return ""
+    return datetime.fromtimestamp(started + at).astimezone().strftime(form)
+
+
+def _long(seconds: float) -> str:
+    return duration(60 * round(seconds / 60) if seconds >= 120 else round(seconds))
+
+
+def _sent(usage: Usage) -> int:
+    return usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens
+
+
+def _figure(draw: Callable[[float], Canvas], alt: str) -> str:
+    """A picture, laid out for both widths."""
+    return f"<figure>{_svg(draw(WIDE), 'wide', alt)}{_svg(draw(NARROW), 'narrow', alt)}</figure>"
+
+
+def _svg(canvas: Canvas, name: str, alt: str) -> str:
+    body = "".join(shape.markup() for shape in canvas.shapes)
+    size = f"0 0 {canvas.width:g} {canvas.height:g}"
+    return f'<svg class="{name}" viewBox="{size}" role="group" aria-label="{esc(alt)}">{body}</svg>'
+
+
+def _found(
+    session: Session, found: Sequence[Finding], lessons: Mapping[str, tuple[str, str]]
+) -> str:
+    items = []
+    for number, one in enumerate(found, start=1):
+        parts = [_links(session, one)]
+        if one.tokens:
+            parts.append(f"≈ {tokens(one.tokens)} tokens")
+        if one.minutes >= 0.5:
+            parts.append(_long(60 * one.minutes))
+        title, address = lessons.get(one.lesson, ("", ""))
+        said = f"lesson {int(one.lesson[1:])}"
+        link = f'<a href="{esc(address)}" title="{esc(title)}">{said}</a>' if address else said
+        items.append(
+            f'<li id="f{number}"><span class="disc">{number}</span><div><b>{esc(one.sentence)}</b>'
+            f"<p>{' · '.join([*parts, link])}</p><p>{esc(one.remedy)}</p></div></li>"
+        )
+    none = f"<p>{len(FINDERS)} kinds of loss were looked for, and none was found.</p>"
+    return f'<ol class="found">{"".join(items)}</ol>' if items else none
+
+
+def _links(session: Session, one: Finding, most: int = 8) -> str:
+    shown = one.turns[:most]
+    links = [f'<a href="#{esc(anchor(*turn))}">{turn[1]}</a>' for turn in shown]
+    child = shown[0][0] != session.lead.lane
+    whose = "of a subagent, turn" if child else "turn"
+    more = ", …" * (len(one.turns) > most)
+    return f"{whose}{'s' * (len(links) > 1)} {', '.join(links)}{more}"
+
+
+# Sections.
+
+
+def _section(kind: str, title: str, body: str, line: str = "") -> str:
+    below = f"<p>{esc(line)}</p>" if line else ""
+    return f'<section><p class="kind">{kind}</p><h2>{esc(title)}</h2>{below}{body}</section>'
+
+
+def _numbers(session: Session) -> str:
+    lead, calls, usage = session.lead, list(session.calls), Usage.of(session.replies)
+    sent, failed = _sent(usage), sum(call.failed for call in calls)
+    retries = sum(one.retries for one in session.threads.values())
+    prompts = sum(turn.prompted for turn in lead.turns)
+    longest = max(map(lead.size, lead.turns), default=0)
+    facts = [
+        ("turns", f"{len(lead.turns):,}", f"after {count(prompts, 'prompt')}"),
+        ("tokens sent", _short(sent), f"{usage.cache_read_input_tokens / max(sent, 1):.0%} cached"),
+        ("tokens written", _short(usage.output_tokens), ""),
+        ("longest request", _short(longest), "tokens"),
+        ("tool calls", f"{len(calls):,}", f"{failed:,} failed"),
+        ("sent again", f"{retries:,}", "requests"),
+    ]
+    rows = (f"<div><dt>{a}</dt><dd>{b}<small>{c}</small></dd></div>" for a, b, c in facts)
+    return f"<section><dl>{''.join(rows)}</dl></section>"
+
+
+def _short(number: int) -> str:
+    return f"{number:,}" if number < 10_000 else short(number)
+
+
+def _filled(lead: Thread) -> str:
+    rows = charts.fillers(lead)
+    if not rows:
+        return ""
+    turn, full = max(lead.turns, key=lead.size), max(row[2] for row in rows)
+    pile = charts.piled(lead, turn, charts.largest_tools(lead))
+    most = max(pile, key=lambda name: pile[name])
+    share = pile[most] / max(sum(pile.values()), 1)
+    most = f"Output of {most}" if most not in charts.KINDS else most[0].upper() + most[1:]
+    body = "".join(
+        f'<tr><td>{esc(name)}</td><td class="long"><i style="width:{100 * size / full:.1f}%;'
+        f'background:var(--lk-{mark}-edge)"></i></td><td class="n">≈ {size:,}</td>'
+        f'<td class="n extra">{count(calls, "call") if calls else ""}</td></tr>'
+        for name, mark, size, calls in rows
+    )
+    by = "by the server’s count; the file doesn’t hold them" if lead.counted else "estimated"
+    by = "as the log has them" if lead.head else by
+    return _section(
+        "What fills the context, by tool and by file",
+        f"{most}: {share:.0%} of the longest request.",
+        f"<table>{body}</table>",
+        f"Turn {turn.number} had {lead.size(turn):,} tokens. System prompt and tools: "
+        f"≈{lead.fixed():,}, {by}.",
+    )
+
+
+def _time(session: Session) -> str:
+    if session.end <= session.begin or not session.lead.turns:
+        return ""
+    every = session.threads.values()
+    model = busy((one.asked, one.replied) for t in every for one in t.turns if one.replied)
+    tools = busy((one.start, one.end) for one in session.calls if one.end is not None)
+    waits = f", and {_long(session.waited)} went by waiting for you" if session.waited >= 1 else ""
+    slowest = max(session.calls, key=lambda call: call.seconds, default=None)
+    line = ""
+    if slowest and slowest.seconds >= 1:
+        what = one_line(slowest.target or slowest.name, 60)
+        line = f"The longest call: {what}, {_long(slowest.seconds)}, in turn {slowest.turn}."
+    alt = "When the model and its tools worked, and when you were waited for."
+    return _section(
+        "Time",
+        f"The model worked {_long(model)}, its tools {_long(tools)}{waits}.",
+        _figure(lambda width: charts.time_line(session, width), alt),
+        line,
+    )
+
+
+def _view(view: Any, kind: str) -> str:
+    """A picture of the course, as it is at the end."""
+    state = view.at()
+    finding, because = view.finding(state), view.because(state)
+    figure = _figure(lambda width: view.draw(state, width, ROWS), finding)
+    return _section(kind, finding, figure, because)
+
+
+def _agents(session: Session) -> str:
+    whole, view = _sent(Usage.of(session.replies)), Contexts(session.events)
+    others = [one for one in session.threads.values() if one is not session.lead]
+    share = sum(turn.usage.sent for one in others for turn in one.turns) / max(whole, 1)
+    noun = "subagent" if all(one.parent for one in others) else "other agent"
+    roots = (one for one in session.threads.values() if one.parent not in session.threads)
+    rows = "".join(_row(session, one, 0) for one in roots)
+    head = "".join(f'<th class="{look}">{name}</th>' for name, look in _HEADS)
+    state = view.at()
+    return _section(
+        "Agents",
+        f"{count(len(others), noun)} sent {share:.0%} of all tokens.",
+        f"<table><tr>{head}</tr>{rows}</table><br>"
+        + _figure(lambda width: view.draw(state, width, ROWS), view.finding(state)),
+        view.because(state),
+    )
+
+
+_HEADS = (
+    *(("agent", ""), ("turns", "n extra"), ("calls", "n extra"), ("time", "n extra")),
+    *(("tokens sent", "n"), ("with its subagents", "n"), ("cost", "n")),
+)
+
+
+def _row(session: Session, one: Thread, depth: int) -> str:
+    """An agent, and below it those that it has started."""
+    children = [child for child in session.threads.values() if child.parent == one.lane]
+    rolled, (begin, end) = Usage.of(session.replies, one.lane), one.span
+    name = esc(one_line(one.title or one.lane, 70))
+    if one.turns:
+        name = f'<a href="#{esc(anchor(one.lane, 1))}">{name}</a>'
+    cells = (
+        *(f"{len(one.turns)}", f"{len(one.calls)}", _long(end - begin)),
+        f"{sum(turn.usage.sent for turn in one.turns):,}",
+        f"{_sent(rolled):,}" if children else "",
+        f"${rolled.cost:.2f}" if rolled.cost else "–",
+    )
+    rest = zip(cells, _HEADS[1:], strict=True)
+    row = "".join(f'<td class="{look}">{value}</td>' for value, (_, look) in rest)
+    below = "".join(_row(session, child, depth + 1) for child in children) if depth < 50 else ""
+    return f'<tr><td style="padding-left:{1.2 * min(depth, 8):.1f}em">{name}</td>{row}</tr>{below}'
+
+
+# Every turn.
+
+
+def _turns(session: Session) -> str:
+    every = [one for one in session.threads.values() if one.turns]
+    for shown in SHOWN:
+        parts = "".join(_thread(session, one, shown) for one in every)
+        if len(parts) < BYTES:
+            break
+    script = "<noscript><p>Turns are drawn by a script, which is off.</p></noscript>"
+    cut = f"Texts are cut at {shown:,} characters." if shown < SHOWN[0] else ""
+    number = sum(len(one.turns) for one in every)
+    title = f"Every message of {count(number, 'turn')}."
+    return _section("Messages", title, script + parts, cut)
+
+
+def _thread(session: Session, one: Thread, shown: int) -> str:
+    ends = {True: theme.FAILED, False: theme.DONE}
+    calls = {
+        id: (call.name, theme.PENDING if call.end is None else ends[call.failed])
+        for id, call in one.calls.items()
+    }
+    array, parts, index = Array(one.lane, calls=calls), [], 0
+    for first in range(0, len(one.turns), PART):
+        turns, html = one.turns[first : first + PART], ""
+        for turn in turns:
+            cards = ""
+            for message, injected in turn.shown:
+                whole, cut = estimate_tokens(message), _cut(message, shown)
+                cards += message_card(array, index, cut, injected, calls, whole).html
+                index += 1
+            html += (
+                f'<article class="turn" id="{esc(anchor(one.lane, turn.number))}" tabindex="-1">'
+                f"<h3>Turn {turn.number} <span>{esc(_about(session, one, turn))}</span></h3>"
+                f"{cards}</article>"
+            )
+        packed = base64.b64encode(gzip.compress(html.encode(), mtime=0)).decode()
+        names = " ".join(anchor(one.lane, turn.number) for turn in turns)
+        size = f"--lk-full:{scale_of(max(_largest(one), 100))};min-height:{240 * len(turns)}px"
+        parts.append(
+            f'<div class="later" data-turns="{esc(names)}" style="{size}">'
+            f'<script type="application/gzip">{packed}</script></div>'
+        )
+    head = f"<h3>{esc(one_line(one.title, 120))}</h3>" if one.parent else ""
+    return head + "".join(parts)
+
+
+def _largest(one: Thread) -> int:
+    return max((call.tokens for call in one.calls.values()), default=0)
+
+
+def _about(session: Session, one: Thread, turn: Turn) -> str:
+    cached = turn.usage.cache_read_input_tokens
+    sent = f"{'' if turn.usage.known else '≈'}{one.size(turn):,} tokens"
+    sent += f", {cached:,} from the cache" if cached else ""
+    took = "no reply" if turn.replied is None else duration(round(turn.replied - turn.asked, 1))
+    return " · ".join(filter(None, [_when(session, turn.asked, "%X"), sent, took, turn.model]))
+
+
+def _cut(value: Any, shown: int) -> Any:
+    """A message with its long texts cut."""
+    if isinstance(value, str):
+        return excerpt(_lengths(value), shown)
+    if isinstance(value, dict):
+        return {key: _cut(one, shown) for key, one in value.items()}
+    return [_cut(one, shown) for one in value] if isinstance(value, list) else value
+
+
+def _read(session: Session) -> Iterator[str]:
+    """What is to be said of how the file was read."""
+    about = session.about
+    unknown, gone = Counter(about.get("unknown") or {}), Counter(about.get("left_out") or {})
+    warnings = about.get("warnings") or []
+    if warnings:
+        first = warnings[0]
+        more = f", and {len(warnings) - 1} more" * (len(warnings) > 1)
+        yield f"Line {first.get('line')} could not be read: {first.get('text')}{more}."
+    lines = {key: n for key, n in unknown.items() if key.startswith("line ")}
+    if lines:
+        kinds = ", ".join(f"{key.removeprefix('line ')} ({n})" for key, n in lines.items())
+        yield f"Lines of unknown types were kept and not drawn: {one_line(kinds, 200)}."
+    if gone:
+        said = ", ".join(f"{number:,} {what}" for what, number in gone.items())
+        yield f"Left out to stay in bounds: {said}."

@@ -1,0 +1,170 @@
+"""What leaves a session before it is shared: always secrets and names, and all text by default.
+
+The whole log is rewritten, and the page is drawn from what is left, so that nothing can be shown
+that wasn't looked at. Without its text, a session keeps its shape: which tools ran, how long each
+message is, when things happened; files have numbers, and commands have only their length.
+"""
+
+from __future__ import annotations
+
+import getpass
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import Any
+
+from learnkit.events.declaration import details_of
+from learnkit.events.log import EventLog
+from learnkit.events.text import count, listed
+from learnkit.events.vocabulary import declarations
+from learnkit.runtime.secret_scan import mask_secrets
+from learnkit.sessions.findings import Finding
+from learnkit.sessions.turns import PATHS
+
+#: Stands for one character of a text that was removed; a page says how many there are.
+HIDDEN = "\ue000"
+_HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\{1,4}Users\\{1,4})([^/\\\s\"'<>:;,]+)")
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: Types of events that a page without text is drawn from; the others are left out of it.
+_DRAWN = ("session.opened", "run.", "message", "model.", "tool.", "subagent.", "compaction.")
+#: Details that say what something is; that name a thing; that are left empty; whose keys may be
+#: anything. And arguments of tools that say what a call is.
+_KINDS = _words("role model stop_reason reason purpose how format by status")
+_IDS = frozenset(("id", "tool_use_id", "call"))
+_EMPTY = frozenset(("title", "cwd", "path", "branch"))
+_FREE = frozenset(("unknown", "lines", "left_out"))
+_ARGUMENTS = _words("command content old_string new_string offset limit pattern todos")
+#: Names of details that may stay: those of events, of their parts, and of the blocks of a message.
+_PARTS = _words(
+    "role type text thinking signature data tool_use_id is_error source media_type line"
+)
+_KNOWN = _PARTS | {detail.key for one in declarations() for detail in details_of(one.cls)}
+_BLOCKS = _words("text thinking redacted_thinking tool_use tool_result image document")
+#: Names of home folders that are no person's.
+_NOBODY = _words("root user users node app ubuntu runner admin vscode shared public")
+_MCP = "mcp tool"
+_WORD = re.compile(r"[\w.:-]{1,60}")
+
+
+class Redaction:
+    """Rewrites logs, and counts what it takes out.
+
+    Args:
+        keep_text: leave texts, without secrets, the home folder, user names and e-mail addresses.
+    """
+
+    def __init__(self, *, keep_text: bool = False) -> None:
+        self.keep_text = keep_text
+        self.removed: Counter[str] = Counter()
+        self._names: dict[tuple[str, str], str] = {}
+        self._people = {getpass.getuser()}
+
+    def log(self, log: EventLog) -> EventLog:
+        """Rewrite a log: the same events, without what has to go."""
+        for event in log:
+            self._people.update(_HOME.findall(str(event.data)))
+        self._people = {name for name in self._people if len(name) > 2} - _NOBODY
+        new = EventLog()
+        for event in log:
+            if not (self.keep_text or event.type.startswith(_DRAWN)):
+                continue
+            data = self._value(event.data, event.type)
+            new.append(event.type, lane=self._lane(event.lane), time=event.time, **data)
+        return new
+
+    def finding(self, one: Finding) -> Finding:
+        """Rewrite a finding, whose sentence may have words of the session."""
+        sentence = self._scrubbed(one.sentence)
+        for quote in () if self.keep_text else one.quotes:
+            name = "a file" if PurePath(quote).suffix and " " not in quote else "a command"
+            sentence = sentence.replace(quote, "“…”" if quote[:1] == "“" else name)
+        for (kind, name), number in self._names.items():
+            sentence = sentence.replace(name, number) if kind == _MCP else sentence
+        turns = tuple((self._lane(lane), number) for lane, number in one.turns)
+        return replace(one, sentence=sentence[:1].upper() + sentence[1:], turns=turns, quotes=())
+
+    def sentences(self) -> Iterator[str]:
+        """Say what was removed."""
+        found = listed([count(number, what) for what, number in sorted((+self.removed).items())])
+        lengths = "; of each text its length is left" * bool(self.removed["text"])
+        yield f"Removed before saving: {found or 'nothing, for nothing had to go'}{lengths}."
+        if self.keep_text:
+            yield "Texts were kept: look through the page before you pass it on."
+
+    def _value(self, value: Any, key: str) -> Any:
+        if isinstance(value, str):
+            return self._text(value, key)
+        if isinstance(value, list):
+            return [self._value(one, key) for one in value]
+        if not isinstance(value, dict):
+            return value
+        if self.keep_text:
+            return {self._scrubbed(name): self._value(one, name) for name, one in value.items()}
+        if key == "input":
+            return dict(self._argument(name, one) for name, one in value.items())
+        if key in _FREE:
+            return {}
+        kept = (name in _KNOWN or name.endswith("_tokens") for name in value)
+        return {
+            name if known else self._named("detail", name): self._value(one, name)
+            for known, (name, one) in zip(kept, value.items(), strict=True)
+        }
+
+    def _argument(self, name: str, value: Any) -> tuple[str, str]:
+        if name in PATHS and isinstance(value, str):
+            suffix = re.search(r"\.[a-z0-9]{1,4}$", value)
+            return name, self._named("file", value) + (suffix[0] if suffix else "")
+        name = name if name in _ARGUMENTS else self._named("argument", name)
+        return name, HIDDEN * len(str(value))
+
+    def _text(self, text: str, key: str) -> str:
+        if self.keep_text:
+            return self._scrubbed(text)
+        if key in _IDS:
+            return self._named("id", text)
+        if key == "parent":
+            return self._lane(text)
+        if key == "name":
+            return self._named(_MCP, text) if text.startswith("mcp__") else text[:60]
+        if key in _EMPTY:
+            return ""
+        if key == "type":
+            return text if text in _BLOCKS else "other"
+        if key in _KINDS and _WORD.fullmatch(text):
+            return text
+        self.removed["text"] += bool(text)
+        return HIDDEN * len(text)
+
+    def _named(self, kind: str, text: str) -> str:
+        """A number for a name: the same one each time."""
+        return self._names.setdefault((kind, text), f"{kind}-{len(self._names) + 1}")
+
+    def _lane(self, lane: str) -> str:
+        if self.keep_text:
+            return self._scrubbed(lane)
+        first, *calls = lane.split(".")
+        first = first if first == "lead" else self._named("agent", first)
+        return ".".join([first, *(self._named("id", call) for call in calls)])
+
+    def _scrubbed(self, text: str) -> str:
+        """A text without secrets and names, which are counted."""
+        text, secrets = mask_secrets(text)
+        text, homes = _HOME.subn("~", text)
+        text = text.replace(str(Path.home()), "~")
+        text, mails = _EMAIL.subn("[e-mail]", text)
+        for name in self._people:
+            word = rf"(?i)(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])"
+            text, names = re.subn(word, "user", text)
+            self.removed["user name"] += names
+        self.removed["secret"] += secrets
+        self.removed["home folder"] += homes
+        self.removed["e-mail"] += mails
+        return text

@@ -1,0 +1,218 @@
+"""The file of a session: opened without trust, read a line at a time, and what is to be said of it.
+
+A session's file belongs to another program, is written while we read it, and may hold anything. So
+nothing in it is fatal: what cannot be read is a warning with its number, and what would take too
+much memory is left out and counted.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+from collections import Counter
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from learnkit.errors import UsageError
+from learnkit.events.sessions import SessionLine, SessionOpened, SessionWarning
+from learnkit.events.text import excerpt
+from learnkit.sessions.lane import Lane
+
+#: Bytes of the longest line that is read, and of the longest file that is read as a whole.
+LONGEST_LINE, LONGEST_DOCUMENT = 64_000_000, 256_000_000
+#: Characters that a log keeps in all; of the texts after them it keeps this much each.
+TEXT, SHORT = 60_000_000, 1_000
+#: Lines that are read, of all files of a session; the rest is only counted.
+LINES = 100_000
+#: What is kept of warnings, and of each kind of line that is not known; how deep values may nest.
+WARNINGS, UNKNOWN, DEPTH = 100, 100, 60
+#: Seconds since 1970 beyond which a number is no time, in the year 5138.
+LATEST = 1e11
+
+_FACTS = {"format", "id", "title", "cwd", "branch", "versions", "models"}
+#: An event, with its time and its lane: an object, or the name of a type and the details.
+Told = tuple[float, str, object]
+
+
+class Reading:
+    """What is found out about a session while it is read; it becomes ``session.opened``.
+
+    Attributes:
+        lines: see there, as for ``unknown``, ``left_out`` and ``warnings``.
+        started: seconds since 1970 of the log's time 0; None: of the first event.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.started: float | None = None
+        self.lines, self.unknown, self.left_out = Counter[str](), Counter[str](), Counter[str]()
+        self.warnings: list[SessionWarning] = []
+        self._facts: dict[str, Any] = {"path": str(path), "versions": [], "models": []}
+        self._room = TEXT
+
+    def note(self, **facts: Any) -> None:
+        """Remember what a line says of the whole session: the first text, and all versions."""
+        for name, value in facts.items():
+            if isinstance(value, str) and value and name in _FACTS:
+                found = self._facts.setdefault(name, value[:1000])
+                if isinstance(found, list) and value[:80] not in found:
+                    found.append(value[:80])
+
+    def opened(self, began: float, hidden: int | None) -> SessionOpened:
+        """The event that says all of it."""
+        counts = {"lines": self.lines, "unknown": self.unknown, "left_out": self.left_out}
+        facts = {**self._facts, **counts, "warnings": tuple(self.warnings)}
+        return SessionOpened(started=began, hidden_tokens=hidden, **facts)
+
+    def warn(self, line: int, text: str, path: Path) -> None:
+        """Remember something that could not be read."""
+        if len(self.warnings) < WARNINGS:
+            file = "" if path == self.path else path.name
+            self.warnings.append(SessionWarning(line=line, text=text, file=file))
+        else:
+            self.left_out["warnings"] += 1
+
+    def check(
+        self, lane: Lane, line: int, kind: str, entry: dict[str, Any], known: Collection[str]
+    ) -> None:
+        """Count a line, and keep what no reader knows: fields, or all of it if no field is."""
+        kind = kind[:80] or "no type"
+        self.lines[kind] += 1
+        odd = {f"{kind}.{key}"[:80]: {key: entry[key]} for key in entry.keys() - known}
+        for name, data in (odd if known else {kind: entry}).items():
+            self.unknown[name] += 1
+            if self.unknown[name] <= UNKNOWN:
+                lane.aside(SessionLine(line=line, kind=name, data=self.kept(data)))
+
+    def kept(self, value: Any, depth: int = 0) -> Any:
+        """A value from the file, as it is or, where there is no room for all of it, shortened."""
+        if isinstance(value, str):
+            if self._room < len(value) and len(value) > SHORT:
+                self.left_out["characters"] += len(value) - SHORT
+                value = excerpt(value, SHORT)
+            self._room -= len(value)
+        elif isinstance(value, dict | list):
+            if depth == DEPTH:
+                self.left_out["values nested too deeply"] += 1
+                return None
+            self._room -= 50  # a container costs memory, too
+            if isinstance(value, list):
+                return [self.kept(one, depth + 1) for one in value]
+            return {key: self.kept(one, depth + 1) for key, one in value.items()}
+        elif isinstance(value, float) and not math.isfinite(value):
+            return None  # such as 1e999, which JSON can't hold
+        return value
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a regular file for reading, and nothing else: a pipe would wait for ever.
+
+    Raises:
+        UsageError: if it cannot be opened, or is no regular file.
+    """
+    try:
+        file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
+    except (OSError, ValueError) as error:
+        what = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"{path} cannot be opened: {what}") from None
+    with file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise UsageError(f"{path} is no regular file; give the file of a session")
+        yield file
+
+
+def entries(path: Path, reading: Reading) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the JSON object of each line and its number, from 1.
+
+    What is no object is a warning. Of a file that is too long, the later lines are only counted.
+    """
+    number, whole = 0, True
+    with opened(path) as file:
+        while line := file.readline(LONGEST_LINE):
+            begins, whole = whole, line.endswith(b"\n") or len(line) < LONGEST_LINE
+            number += begins
+            if begins and not whole:
+                reading.warn(number, f"left out: longer than {LONGEST_LINE:,} bytes", path)
+            elif begins and reading.lines.total() >= LINES:
+                reading.left_out["lines"] += 1
+            elif begins and line.strip():
+                try:
+                    entry = parsed(line)
+                except ValueError as error:
+                    cut = "" if line.endswith(b"\n") else "cut off: "
+                    reading.warn(number, f"{cut}no JSON ({error})", path)
+                    continue
+                if isinstance(entry, dict):
+                    yield number, entry
+                else:
+                    reading.warn(number, "no JSON object", path)
+
+
+def document(path: Path) -> dict[str, Any]:
+    """The JSON object that a file is.
+
+    Raises:
+        UsageError: if it is none, or is too long to be read as a whole.
+    """
+    with opened(path) as file:
+        data = file.read(LONGEST_DOCUMENT + 1)
+    if len(data) > LONGEST_DOCUMENT:
+        raise UsageError(
+            f"{path} is longer than {LONGEST_DOCUMENT:,} bytes, the most for its format"
+        )
+    try:
+        return table(parsed(data))
+    except ValueError as error:
+        raise UsageError(f"{path} is damaged or cut off: {error}") from None
+
+
+def parsed(text: bytes) -> Any:
+    """The value of some JSON; NaN and infinity, which are none, become null.
+
+    Raises:
+        ValueError: if it is no JSON, or is nested too deeply.
+    """
+    try:
+        return json.loads(text.decode("utf-8-sig", "replace"), parse_constant=lambda _: None)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def seconds(value: Any) -> float | None:
+    """A time as files have it, as seconds since 1970; None if it is none."""
+    try:
+        if isinstance(value, str):
+            time = datetime.fromisoformat(value)
+            return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+        return datetime.fromtimestamp(value, UTC).timestamp()
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
+
+
+# A value as it should be, whatever the file has in its place.
+
+
+def text(value: Any) -> str:
+    """The value if it is a text, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def table(value: Any) -> dict[str, Any]:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def tables(value: Any) -> list[dict[str, Any]]:
+    """The objects in a list; an empty one if it is none."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def number(value: Any) -> int:
+    """The value if it is a whole number from 0, else 0."""
+    return value if type(value) is int and 0 <= value < 2**53 else 0

@@ -1,0 +1,357 @@
+"""A session as its turns: what each request held and where that came from, its calls, the waiting.
+
+The log is read once, in order. Findings and pictures ask the :class:`Session` that comes of it, and
+never the file that the log was read from, so they say the same of every format. Sizes of texts are
+estimates (characters / 4); what a request had in all is the server's count where there is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from learnkit.core.token_count import estimate_tokens
+from learnkit.events import loop
+from learnkit.events.compaction import CompactionSummarised
+from learnkit.events.log import Event
+from learnkit.events.subagents import SubagentStarted
+from learnkit.events.text import blocks_of, content_text
+from learnkit.events.vocabulary import read
+
+#: Where a part of a context comes from: ``you``, ``model``, ``thinking`` or ``harness`` with
+#: nothing after it, ``("tool", name)`` or ``("file", path)``.
+Source = tuple[str, str]
+Does = Literal["read", "edit", "run", ""]
+
+THOUGHT = ("thinking", "")
+
+#: What a tool does, by its name in the agents whose files can be read.
+_DOES: dict[str, Does] = {
+    **dict.fromkeys(("Read", "NotebookRead", "read_file", "view"), "read"),
+    **dict.fromkeys(("Edit", "MultiEdit", "Write", "NotebookEdit", "edit_file"), "edit"),
+    **dict.fromkeys(("write_file", "apply_patch", "str_replace_editor"), "edit"),
+    **dict.fromkeys(("Bash", "bash", "shell", "exec_command", "local_shell", "execute"), "run"),
+}
+#: Arguments that name a file.
+PATHS = ("file_path", "path", "notebook_path", "filename")
+_COMMANDS = ("command", "cmd", "script")
+#: A command that checks the work. What only names a tester (``pip install pytest``) is none.
+_CHECKS = re.compile(
+    r"(?:^|[;&|(]\s*|\b(?:-m|run|exec|npx|uvx?|bin/)\s*/?)"
+    r"(?:pytest|py\.test|tox|nox|unittest|jest|vitest|mocha|rspec|phpunit|ctest|nbval)\b"
+    r"|\b(?:npm|pnpm|yarn|bun|cargo|go|dotnet|mix|swift|deno|mvn|gradlew?|make|just|bazel)\s+"
+    r"(?:\S+\s+)?(?:test|check|verify)\b"
+    r"|\b(?:tsc|mypy|pyright|ruff check|eslint|cargo build|go build|go vet)\b"
+)
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call: who made it in which turn, what it did to what, and how it ended.
+
+    Attributes:
+        does: ``read`` or ``edit`` a file, ``run`` a command; empty for anything else.
+        target: the file or the command.
+        slice: other arguments of a reading, such as the first line.
+        start: seconds on the log's clock; as ``end``, which is None while it runs.
+        failed: its result is an error, or it never ran.
+        tokens: of its result, estimated.
+    """
+
+    id: str
+    lane: str
+    turn: int
+    name: str
+    input: Any
+    does: Does
+    target: str
+    slice: str
+    start: float
+    end: float | None = None
+    failed: bool = False
+    refused: bool = False
+    output: str = ""
+    tokens: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return 0.0 if self.end is None else max(self.end - self.start, 0.0)
+
+    @property
+    def source(self) -> Source:
+        """Where its result comes from, in a context."""
+        return ("file", self.target) if self.does == "read" and self.target else ("tool", self.name)
+
+    @property
+    def child(self) -> str:
+        """The lane of the subagent that it has started, if it has."""
+        return f"{self.lane}.{self.id}"
+
+    @property
+    def checks(self) -> bool:
+        """Whether it runs tests, or another check of the work."""
+        return self.does == "run" and bool(_CHECKS.search(self.target))
+
+
+@dataclass(slots=True)
+class Turn:
+    """A request and its reply.
+
+    Attributes:
+        number: from 1, in its agent.
+        asked: seconds on the log's clock when the request was sent; ``replied`` likewise.
+        usage: the server's counts.
+        parts: estimated tokens of what the request held, by source.
+        said: what the reply says, without thinking.
+        shown: the messages that belong to it, in order, each with whether it was injected.
+        prompted: whether a person had written since the turn before.
+    """
+
+    number: int
+    asked: float
+    replied: float | None = None
+    usage: loop.UsageData = field(default_factory=loop.UsageData)
+    model: str = ""
+    stop: str = ""
+    parts: dict[Source, int] = field(default_factory=dict)
+    calls: int = 0
+    said: str = ""
+    shown: list[tuple[dict[str, Any], bool]] = field(default_factory=list)
+    prompted: bool = False
+
+    @property
+    def estimate(self) -> int:
+        """Estimated tokens of its messages."""
+        return sum(self.parts.values())
+
+
+@dataclass(slots=True)
+class Cut:
+    """A compaction: the first turn after it, and the tokens before it."""
+
+    turn: int
+    before: int
+
+
+@dataclass(slots=True)
+class Thread:
+    """One agent of a session: its turns, its calls, its waits, and what its context holds now."""
+
+    lane: str
+    parent: str = ""
+    title: str = ""
+    head: int = 0
+    turns: list[Turn] = field(default_factory=list)
+    calls: dict[str, Call] = field(default_factory=dict)
+    cuts: list[Cut] = field(default_factory=list)
+    retries: int = 0
+    waits: list[tuple[float, float]] = field(default_factory=list)
+    held: list[Counter[Source]] = field(default_factory=list)
+    sums: Counter[Source] = field(default_factory=Counter)
+    coming: list[tuple[dict[str, Any], bool]] = field(default_factory=list)
+    dropped: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """From its first request to its last result, in seconds on the log's clock."""
+        ends = [turn.replied or turn.asked for turn in self.turns]
+        ends += [call.end or call.start for call in self.calls.values()]
+        return (self.turns[0].asked, max(ends)) if self.turns else (0.0, 0.0)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the server has said how long its requests were."""
+        return any(turn.usage.known for turn in self.turns)
+
+    def fixed(self) -> int:
+        """Tokens of the system prompt and the tools, which files of most agents don't hold.
+
+        What the server has counted for the first request, less its messages; or what the log has.
+        """
+        if self.head:
+            return self.head
+        first = next((turn for turn in self.turns if turn.usage.known), None)
+        return max(first.usage.sent - first.estimate, 0) if first else 0
+
+    def size(self, turn: Turn) -> int:
+        """Tokens of a request: as the server counted them, or estimated, as the last one it did."""
+        if turn.usage.known:
+            return turn.usage.sent
+        fixed, before = self.fixed(), self.turns[: turn.number - 1]
+        last = next((one for one in reversed(before) if one.usage.known and one.estimate), None)
+        stretch = max(last.usage.sent - fixed, 0) / last.estimate if last else 1.0
+        return fixed + round(turn.estimate * stretch)
+
+
+@dataclass(slots=True)
+class Session:
+    """A session: its agents by lane, the first of them the lead; and its replies, as events.
+
+    The replies are those of all lanes and purposes, with usages in which every count is a number.
+    """
+
+    events: list[Event] = field(default_factory=list)
+    replies: list[Event] = field(default_factory=list)
+    threads: dict[str, Thread] = field(default_factory=dict)
+    begin: float = 0.0
+    end: float = 0.0
+    about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def lead(self) -> Thread:
+        """The agent that the person talks to."""
+        return next((one for one in self.threads.values() if not one.parent), Thread("lead"))
+
+    @property
+    def calls(self) -> Iterator[Call]:
+        """Every call of every agent."""
+        return (call for one in self.threads.values() for call in one.calls.values())
+
+    @property
+    def waited(self) -> float:
+        """Seconds that the lead waited for a person."""
+        return sum(end - begin for begin, end in self.lead.waits)
+
+
+def session_of(log: Iterable[Event]) -> Session:
+    """Read a log.
+
+    Args:
+        log: an ``EventLog``, or any sequence of events.
+
+    Returns:
+        Its agents with their turns.
+    """
+    events = list(log)
+    times = [event.time for event in events] or [0.0]
+    session = Session(events, begin=times[0], end=max(times))
+    idle: dict[str, float] = {}
+    for event in events:
+        if event.type == "session.opened":
+            session.about = event.data
+            continue
+        one = session.threads.setdefault(event.lane, Thread(event.lane))
+        turn = one.turns[-1] if one.turns else None
+        match typed := read(event):
+            case SubagentStarted(parent=parent, prompt=prompt, description=title):
+                one.parent, one.title = parent, title or prompt
+            case loop.RunStarted(system=system, tools=tools):
+                one.head = estimate_tokens(system) + estimate_tokens(list(tools))
+                if event.lane in idle:
+                    one.waits.append((idle.pop(event.lane), event.time))
+            case loop.RunEnded():
+                idle[event.lane] = event.time
+            case loop.MessageAdded(message=message, index=index, injected=injected):
+                _added(one, message, index, injected)
+            case loop.MessagesRewritten(messages=messages):
+                _rewritten(one, messages)
+            case CompactionSummarised(before=before):
+                one.cuts.append(Cut(len(one.turns) + 1, before))
+            case loop.ModelRequested(purpose="conversation"):
+                _asked(one, event.time)
+            case loop.ModelReplied(purpose="conversation") as reply if turn:
+                turn.replied, turn.usage = event.time, reply.usage
+                turn.stop, turn.model = reply.stop_reason or "", reply.model or ""
+            case loop.ModelRetried():
+                one.retries += 1
+            case loop.ToolStarted(id=id, name=name, input=input, refused=refused):
+                new = _called(one, id, name, input, event.time)
+                new.refused = new.failed = bool(refused)
+            case loop.ToolEnded(id=id, output=output, how=how) as ended if id in one.calls:
+                done = one.calls[id]
+                done.end, done.output, done.failed = event.time, output, not ended.done
+                done.refused = done.refused or how == "refused"
+                done.tokens = done.tokens or estimate_tokens(output)
+        if isinstance(typed, loop.ModelReplied):
+            data = {"usage": _counts(typed.usage.whole or {}), "model": typed.model}
+            session.replies.append(event._replace(data=data))
+    found = session.threads.items()
+    session.threads = {lane: one for lane, one in found if one.turns or one.parent}
+    return session
+
+
+def _counts(usage: dict[str, Any]) -> dict[str, Any]:
+    """A usage without what is neither a number, numbers by name, nor a tariff."""
+    return {
+        key: value
+        for key, value in usage.items()
+        if type(value) is int
+        or key in ("speed", "service_tier", "inference_geo", "simulated")
+        or (type(value) is dict and {*map(type, value.values())} == {int})
+    }
+
+
+def _asked(one: Thread, time: float) -> None:
+    if not one.turns or one.turns[-1].replied is not None:  # else it is sent again
+        one.turns.append(Turn(len(one.turns) + 1, time))
+    turn = one.turns[-1]
+    turn.prompted = turn.prompted or any(not injected for _, injected in one.coming)
+    turn.shown += one.coming
+    one.coming = []
+    turn.parts = dict(one.sums)
+
+
+def _added(one: Thread, message: dict[str, Any], index: int | None, injected: bool) -> None:
+    blocks = blocks_of(message.get("content"))
+    results = any(block.get("type") == "tool_result" for block in blocks)
+    model = message.get("role") == "assistant"
+    turn = one.turns[-1] if one.turns else None
+    if turn and (model or results):
+        turn.shown.append((message, injected))
+    else:
+        one.coming.append((message, injected))
+    if turn and model:
+        turn.said = content_text([block for block in blocks if block.get("type") == "text"])
+    place = len(one.held) if index is None else min(index, len(one.held))
+    for gone in one.held[place:]:
+        one.sums.subtract(gone)
+    one.held[place:] = [_sizes(one, message, injected)]
+    one.sums.update(one.held[place])
+
+
+def _rewritten(one: Thread, messages: Sequence[dict[str, Any]]) -> None:
+    old, thought = len(one.held), one.sums[THOUGHT]
+    one.held = [_sizes(one, message, False) for message in messages]
+    one.sums = Counter()
+    for sizes in one.held:
+        one.sums.update(sizes)
+    if len(one.held) == old and one.sums[THOUGHT] < thought:
+        one.dropped.append((len(one.turns) + 1, thought - one.sums[THOUGHT]))
+
+
+def _sizes(one: Thread, message: dict[str, Any], injected: bool) -> Counter[Source]:
+    """The tokens of a message by where they come from."""
+    sizes, results = Counter[Source](), False
+    for block in blocks_of(message.get("content")):
+        kind, size = str(block.get("type")), estimate_tokens(block)
+        if kind == "tool_result":
+            results = True
+            call = one.calls.get(str(block.get("tool_use_id")))
+            if call:
+                call.tokens = max(call.tokens, size)
+            sizes[call.source if call else ("tool", "?")] += size
+        elif message.get("role") == "assistant":
+            sizes[THOUGHT if "thinking" in kind else ("model", "")] += size
+        else:
+            sizes["harness" if injected or results else "you", ""] += size
+    return sizes
+
+
+def _called(one: Thread, id: str, name: str, input: Any, time: float) -> Call:
+    given = input if isinstance(input, dict) else {}
+    does = _DOES.get(name, "")
+    keys = _COMMANDS if does == "run" else PATHS
+    target = next((given[key] for key in keys if given.get(key)), "")
+    if isinstance(target, list):  # as a list of words
+        target = " ".join(map(str, target))
+    rest = {key: value for key, value in given.items() if key not in keys} if does == "read" else {}
+    number = one.turns[-1].number if one.turns else 0
+    call = Call(id, one.lane, number, name, input, does, str(target), str(rest or ""), time)
+    one.calls[id] = call
+    if one.turns:
+        one.turns[-1].calls += 1
+    return call
