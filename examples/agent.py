@@ -126,11 +126,8 @@ def spec_of(function) -> dict:
     types = {one.name: {"type": JSON_TYPES[one.annotation]} for one in arguments}
     required = [one.name for one in arguments if one.default is one.empty]
     schema = {"type": "object", "properties": types, "required": required}
-    return {
-        "name": function.__name__,
-        "description": inspect.getdoc(function),
-        "input_schema": schema,
-    }
+    about = inspect.getdoc(function)
+    return {"name": function.__name__, "description": about, "input_schema": schema}
 
 
 def shortened(text: str, limit: int = 50_000) -> str:
@@ -149,20 +146,18 @@ def path_in(agent: Agent, path: str) -> Path:
     return full
 
 
-PROCESS = {
-    # A command that prints its environment must not print your key.
-    "env": {name: value for name, value in os.environ.items() if "ANTHROPIC" not in name},
-    "start_new_session": True,  # so that all that a command has started can be ended with it
-    "stdin": subprocess.DEVNULL,
-    "stdout": subprocess.PIPE,
-    "stderr": subprocess.STDOUT,
-    "text": True,
-    "errors": "replace",
-}
+# A command that prints its environment must not print your key.
+ENV = {name: value for name, value in os.environ.items() if "ANTHROPIC" not in name}
+STARTED = set()  # processes that may still run
 
 
 def start(command: str, folder: Path) -> subprocess.Popen:
-    return subprocess.Popen(["bash", "-c", command], cwd=folder, **PROCESS)
+    """Start a command in a session of its own, so that all it has started can be ended with it."""
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    options = {"env": ENV, "start_new_session": True, "text": True, "errors": "replace"}
+    process = subprocess.Popen(["bash", "-c", command], cwd=folder, **streams, **options)
+    STARTED.add(process)
+    return process
 
 
 def output_of(process: subprocess.Popen, seconds: int) -> str:
@@ -171,9 +166,17 @@ def output_of(process: subprocess.Popen, seconds: int) -> str:
         try:
             output = process.communicate(timeout=seconds)[0]
         finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            end(process)
     return f"{output}(exit code {process.returncode})" if process.returncode else output
+
+
+@atexit.register
+def end(*processes: subprocess.Popen) -> None:
+    """Kill these commands, or all of them, with what they have started."""
+    for process in processes or [*STARTED]:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        STARTED.discard(process)
 
 
 @tool("write")
@@ -204,10 +207,12 @@ def edit_file(agent: Agent, path: str, old_text: str, new_text: str) -> str:
     """Replace the first occurrence of a text in a file. Copy a line or two around the place into
     old_text, so that it occurs only once."""
     full = path_in(agent, path)
-    text = full.read_text("utf-8")
-    if old_text not in text:
+    text = full.read_bytes().decode()  # not read_text, which would change line ends
+    if "\r\n" in text:  # read_file shows \n
+        old_text, new_text = (one.replace("\n", "\r\n") for one in (old_text, new_text))
+    if not old_text or old_text not in text:
         raise ValueError(f"{path} does not contain this old_text; read the file again")
-    full.write_text(text.replace(old_text, new_text, 1), "utf-8")
+    full.write_bytes(text.replace(old_text, new_text, 1).encode())
     return f"Edited {path}; old_text occurred {text.count(old_text)} time(s)."
 
 
@@ -228,8 +233,9 @@ def refusal(agent: Agent, call: dict) -> str | None:
 def ask_user(question: str) -> bool:
     if not sys.stdin.isatty():  # nobody is there
         return False
+    shown = re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "?", question)  # these could hide a line
     with ASKING:
-        return input(f"{question}\nAllow this? [y/N] ").strip().lower() == "y"
+        return input(f"{shown}\nAllow this? [y/N] ").strip().lower() == "y"
 
 
 def preview(agent: Agent, call: dict) -> str:
@@ -690,13 +696,6 @@ def check_background(agent: Agent, task_id: str = "") -> str:
     """Show the state of a job, or of all jobs."""
     lines = [f"{id}: {state}" for id, state in agent.jobs.items() if task_id in ("", id)]
     return "\n".join(lines) or "No such job."
-
-
-@atexit.register
-def end_jobs() -> None:
-    for process in [*RUNNING.values()]:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 @tool("write")
