@@ -79,22 +79,16 @@ def delivers_each_once(agent: Any) -> Verdict:
                 return "a job ended while your function was running, and its result is lost"
         if told[-1] != "None":
             return f"nothing was in the list, and it returned {told[-1]!r} instead of None"
-    return _keeps_what_is_on_its_way(agent)
-
-
-def _keeps_what_is_on_its_way(agent: Any) -> Verdict:
-    """Check a result whose ``finish`` has looked the list up, and not yet put it there."""
     with _lead(agent) as lead:
         with _job_in_between(agent, lead):
-            told = [agent.deliver(lead, [])]
-        told += [agent.deliver(lead, []) for _ in range(2)]
-        if "late" in str(told):
-            return None
-        return (
-            "another list was put in the place of `agent.ended` while `finish` held the old one: "
-            "it had looked up `agent.ended.append`, and was still making its line. That result is "
-            "lost. Take the results out, and leave the list where it is"
-        )
+            first = agent.deliver(lead, [])
+        if "late" not in f"{first}{agent.deliver(lead, [])}":
+            return (
+                "another list was put in the place of `agent.ended` while `finish` held the old "
+                "one: it had looked up `agent.ended.append`, and was still making its line. That "
+                "result is lost. Take the results out, and leave the list where it is"
+            )
+    return None
 
 
 def waits_for_the_late(agent: Any) -> Verdict:
