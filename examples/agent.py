@@ -6,7 +6,6 @@ It needs ANTHROPIC_API_KEY, and the name of a model in ANTHROPIC_MODEL.
 """
 
 import atexit
-import difflib
 import fcntl
 import inspect
 import json
@@ -19,7 +18,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import count, groupby
+from itertools import groupby
 from pathlib import Path
 from threading import Event, Lock, Semaphore, Thread
 
@@ -226,7 +225,8 @@ def refusal(agent: Agent, call: dict) -> str | None:
     """Why a call may not run, or None."""
     groups = agent.tools[call["name"]].groups
     decision = next((POLICY[group] for group in groups if group in POLICY), "allow")
-    if decision == "ask" and ask_user(preview(agent, call)):
+    given = [f"  {name}: {value}" for name, value in call["input"].items()]
+    if decision == "ask" and ask_user("\n".join([call["name"], *given])):
         return None
     return None if decision == "allow" else f"the user does not allow this {call['name']}"
 
@@ -237,20 +237,6 @@ def ask_user(question: str) -> bool:
     shown = re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "?", question)  # these could hide a line
     with ASKING:
         return input(f"{shown}\nAllow this? [y/N] ").strip().lower() == "y"
-
-
-def preview(agent: Agent, call: dict) -> str:
-    """What a Yes would do: a change of a file as a diff, anything else as it was called."""
-    given = call["input"]
-    if call["name"] not in ("write_file", "edit_file"):
-        return f"{call['name']} {given}"
-    full = path_in(agent, given["path"])
-    old = full.read_text("utf-8") if full.exists() else ""
-    new = given.get("content")
-    if new is None:
-        new = old.replace(given["old_text"], given["new_text"], 1)
-    changed = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0)
-    return "\n".join([f"{call['name']} {given['path']}", *[*changed][2:]])
 
 
 # %% s03 todo
@@ -324,12 +310,9 @@ def render(items: list[dict]) -> str:
 
 def check_items(items: list[dict]) -> None:
     """Refuse a list that is no plan."""
-    if len(items) > 20:
-        raise ValueError(f"{len(items)} items are too many; give at most 20")
-    if any(not item["text"].strip() or item["status"] not in MARKS for item in items):
-        raise ValueError(f"each item needs a text, and a status: {', '.join(MARKS)}")
-    if len({item["id"] for item in items}) < len(items):
-        raise ValueError("each item needs an id of its own")
+    ids = {item["id"] for item in items if item["text"].strip() and item["status"] in MARKS}
+    if len(ids) < len(items):
+        raise ValueError(f"each item needs its own id, a text, and a status: {', '.join(MARKS)}")
     if sum(item["status"] == "in_progress" for item in items) > 1:
         raise ValueError("only one item may be in_progress")
 
@@ -373,7 +356,6 @@ BRIEF = """You are a subagent: you do one task for another agent, and nobody ans
 Your last message is all that your caller reads. Report in a few lines what you found or did, with
 the names of files, and what is still open.
 The rules of the project, if it has any, are in docs/rules.md: read them first."""
-NUMBERS = count(1)  # for the names of subagents
 
 
 @hook("start")
@@ -387,7 +369,7 @@ def task(agent: Agent, prompt: str, description: str, kind: str = "general") -> 
     it has to know. You get its report. Several tasks in one reply run side by side.
     The description is a few words for the user. A subagent of kind explore only reads."""
     groups = ("read",) if kind == "explore" else ("read", "write")
-    child = Agent(f"{agent.name}.{next(NUMBERS)}", agent.folder, groups)
+    child = Agent(f"{agent.name}-{secrets.token_hex(4)}", agent.folder, groups)
     child.system, child.stopped = f"{BRIEF}\n\n{child.system}", agent.stop_children
     agent.children.append(child)
     return report(child, run(child, prompt, turns=30))

@@ -115,7 +115,7 @@ def test_s03_a_call_of_a_reply_that_was_cut_off_does_not_run(agent: Any, tmp_pat
 def test_s03_two_items_with_one_id_are_refused(agent: Any) -> None:
     """Else an update with one of them would pass as one with both."""
     lead, item = agent.Agent(), {"id": "1", "text": "review", "status": "pending"}
-    assert "id of its own" in call(agent, lead, "todo", items=[item, {**item, "text": "test"}])
+    assert "needs its own id" in call(agent, lead, "todo", items=[item, {**item, "text": "test"}])
     assert lead.items == []
 
 
