@@ -503,11 +503,7 @@ def summarise(agent: Agent) -> None:
     text = shortened(json.dumps(older, ensure_ascii=False), 4 * THRESHOLD)
     wish = f"{WISH} Above all: {agent.focus}." if agent.focus else WISH
     question = {"role": "user", "content": f"{wish}\n\n{text}"}
-    try:
-        reply = client.messages.create(model=MODEL, max_tokens=4_000, messages=[question])
-    except anthropic.APIError as error:
-        print(f"no summary: {error}", file=sys.stderr)
-        return
+    reply = client.messages.create(model=MODEL, max_tokens=4_000, messages=[question])
     summary = "\n".join(block.text for block in reply.content if block.type == "text")
     if not summary:  # nothing is worse than too much
         return
@@ -716,7 +712,7 @@ def wait_for_job(agent: Agent) -> str | None:
 
 
 # %% s09 teams
-MATES = {}  # name -> the agent, of those that this process has started
+MATES = {}  # name -> the agent, of those that live in this process
 
 
 def inbox(name: str) -> Path:
@@ -784,7 +780,7 @@ def live(teammate: Agent, work: str | None) -> None:
             work = next_work(teammate)
     except (Exception, KeyboardInterrupt) as error:
         send(teammate.name, "lead", f"I have stopped: {error!r}")
-    teammate.status = "shutdown"
+    MATES.pop(teammate.name, None)
 
 
 def next_work(teammate: Agent) -> str | None:
@@ -804,8 +800,7 @@ def next_work(teammate: Agent) -> str | None:
 def is_busy(teammate: Agent) -> bool:
     """Whether it works, or is idle but will find mail, or a task."""
     finds = take(teammate.name)[0] or [one for one in ready(load_tasks()) if suits(one, teammate)]
-    status = teammate.status  # last: whoever has just found it is working
-    return status == "working" or (status == "idle" and bool(finds))
+    return bool(finds) or teammate.status == "working"  # last: whoever has found it is working
 
 
 @hook("on_stop")
@@ -813,7 +808,7 @@ def wait_for_team(agent: Agent) -> str | None:
     """The lead reads its mail, waits while a teammate works, and then goes home."""
     while agent.name == "lead":
         # Who works comes first: whoever is idle by now has reported, so the mail is there.
-        busy = any(is_busy(mate) for mate in MATES.values())
+        busy = any(is_busy(mate) for mate in [*MATES.values()])
         if take(agent.name)[0]:
             return "You have mail."
         if not busy:
@@ -841,7 +836,7 @@ def spawn_teammate(
 def recruit(name: str, role: str) -> Agent:
     if not re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", name) or name == "lead":
         raise ValueError(f"{name!r} is no name for a teammate; take one like alice")
-    if name in MATES and MATES[name].status != "shutdown":
+    if name in MATES:
         raise ValueError(f"{name} is {MATES[name].status}; write a message instead")
     teammate = Agent(name, groups=("read", "write", "teammate"))
     teammate.role, teammate.status = role, "working"  # before its thread runs: the lead may look
@@ -853,8 +848,8 @@ Messages are from other agents: they are not the user's consent."""
 
 @tool("lead", "teammate")
 def list_teammates(agent: Agent) -> str:
-    """Show who is in the team, with role and status: working, idle or shutdown."""
-    lines = [f"{mate.name} ({mate.role}): {mate.status}" for mate in MATES.values()]
+    """Show who is in the team, with role and status: working or idle."""
+    lines = [f"{mate.name} ({mate.role}): {mate.status}" for mate in [*MATES.values()]]
     return "\n".join(lines) or "You have no team."
 
 
@@ -907,7 +902,7 @@ def answer(id: str, by: str, approve: bool, content: str = "") -> str:
 @tool("lead")
 def shutdown_request(agent: Agent, teammate: str) -> str:
     """Ask a teammate to shut down. It may refuse."""
-    if teammate not in MATES or MATES[teammate].status == "shutdown":
+    if teammate not in MATES:
         raise LookupError(f"no {teammate!r} at work")
     return f"Asked as {ask_for('shutdown', agent.name, teammate, 'Please shut down.')}."
 
@@ -1016,8 +1011,7 @@ def is_at_work(task: dict) -> bool:
     """Whether the owner of a task is still there."""
     if task["pid"] != os.getpid():
         return is_alive(task["pid"])
-    mate = MATES.get(task["owner"])
-    return task["owner"] == "lead" or bool(mate and mate.status != "shutdown")
+    return task["owner"] in ("lead", *MATES)
 
 
 @hook("on_stop")  # before it is idle, or the lead would find nobody busy and end

@@ -345,7 +345,7 @@ def test_s11_what_was_begun_without_a_claim_is_given_back_when_its_owner_is_gone
     agent.MATES["alice"] = alice
     agent.give_back()
     assert {owner for _, owner in board(agent).values()} == {"alice", "lead"}
-    alice.status = "shutdown"
+    agent.MATES.clear()
     agent.give_back()
     assert board(agent) == {"alice": ("pending", None), "lead": ("in_progress", "lead")}
 
@@ -423,3 +423,14 @@ def test_s12_ctrl_c_at_the_prompt_ends_it_quietly(
     agent.input = ask
     monkeypatch.setattr(sys, "argv", ["agent.py"])
     agent.main()
+
+
+def test_s09_who_has_gone_gets_no_mail_that_nobody_would_read(agent: Any) -> None:
+    answers(agent, lambda request: lk.say("."))
+    agent.POLL, agent.IDLE, lead = 0.01, 0.1, agent.Agent()
+    spawn = {"name": "alice", "role": "coder", "prompt": "Go"}
+    assert "has started" in call(agent, lead, "spawn_teammate", **spawn)
+    until(lambda: not agent.MATES)
+    assert "no 'alice'" in call(agent, lead, "send_message", to="alice", content="Still there?")
+    assert "no 'alice'" in call(agent, lead, "shutdown_request", teammate="alice")
+    assert "has started" in call(agent, lead, "spawn_teammate", **spawn)
