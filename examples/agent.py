@@ -609,7 +609,8 @@ def task_update(agent: Agent, task_id: int, status: str = "", addBlockedBy: list
         task["blockedBy"] = sorted({*task["blockedBy"], *waits})
         if status not in ("", *TASK_MARKS):
             raise ValueError(f"no status {status!r}; there are: {', '.join(TASK_MARKS)}")
-        mine = task["owner"] == agent.name and not blockers(tasks, task)
+        begun = task["status"] in BEGUN
+        mine = task["owner"] == agent.name and (begun or not blockers(tasks, task))
         if status in BEGUN and not mine and task not in ready(tasks):
             raise ValueError(f"task #{task_id} is not ready: {task_line(tasks, task)}")
         if status and agent.name not in ("lead", task["owner"] or agent.name):
@@ -800,7 +801,7 @@ def next_work(teammate: Agent) -> str | None:
 def is_busy(teammate: Agent) -> bool:
     """Whether it works, or is idle but will find mail, or a task."""
     finds = take(teammate.name)[0] or [one for one in ready(load_tasks()) if suits(one, teammate)]
-    return bool(finds) or teammate.status == "working"  # last: whoever has found it is working
+    return teammate.status == "working" or bool(finds)  # asked last: who has found it is working
 
 
 @hook("on_stop")
