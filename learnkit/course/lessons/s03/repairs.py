@@ -113,7 +113,7 @@ def check_remind(agent: Any) -> Verdict:
         ([done], [look] * 5, [], "five rounds in which all items are completed"),
     ):
         lead, heard = SimpleNamespace(), list[int]()
-        agent.no_plan(lead)
+        agent.start_todo(lead)
         for number, called in enumerate([update, *calls]):  # the update is round 0
             if update[0] in called:  # for a hook that compares lists
                 lead.items = [{**one, "text": f"step {number}"} for one in items]
