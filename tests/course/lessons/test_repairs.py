@@ -94,11 +94,12 @@ def test_what_else_may_be_typed_gets_a_sentence_or_is_right(lesson: str, name: s
 def test_s08_a_job_is_lost_before_one_line_and_with_the_repair_before_none() -> None:
     fates = importlib.import_module("learnkit.course.lessons.s08.repairs").fates
     cells = naive("s08", "deliver")
-    assert [line for fate, line in fates(cells.module) if fate == "lost"] == ["agent.ended.clear()"]
+    found = fates(cells.module)
+    assert [line for line, fate in found.items() if fate == "lost"] == ["agent.ended.clear()"]
     cells.run("", repair("s08", "deliver"))
-    found = [*fates(cells.module)]
+    found = fates(cells.module)
     assert len(found) == 4  # each line once, though the loop runs them again
-    assert {fate for fate, _ in found} == {"delivered"}
+    assert {*found.values()} == {"delivered"}
 
 
 def test_the_request_that_lesson_3_has_refused_is_answered_with_the_repair(
