@@ -590,11 +590,11 @@ BEGUN = ("in_progress", "completed")
 
 
 @tool("lead", "teammate")
-def task_create(agent: Agent, subject: str, description: str = "", tags: list = ()) -> str:
-    """Put a task on the board, which survives you. Tags are the roles that it suits, if any."""
+def task_create(agent: Agent, subject: str, description: str = "") -> str:
+    """Put a task on the board, which survives you."""
     with locked(".tasks"):
         task = {"id": max(load_tasks(), default=0) + 1, "subject": subject, "status": "pending"}
-        task |= {"description": description, "tags": [*tags], "owner": None, "blockedBy": []}
+        task |= {"description": description, "owner": None, "blockedBy": []}
         save_task(task)
     return f"Task #{task['id']} is on the board."
 
@@ -609,6 +609,7 @@ def task_update(agent: Agent, task_id: int, status: str = "", addBlockedBy: list
         task["blockedBy"] = sorted({*task["blockedBy"], *waits})
         if status not in ("", *TASK_MARKS):
             raise ValueError(f"no status {status!r}; there are: {', '.join(TASK_MARKS)}")
+        # Who begins a task owns it. Only the owner ends it, but the lead can set it back.
         begun = task["status"] in BEGUN
         mine = task["owner"] == agent.name and (begun or not blockers(tasks, task))
         if status in BEGUN and not mine and task not in ready(tasks):
@@ -800,7 +801,7 @@ def next_work(teammate: Agent) -> str | None:
 
 def is_busy(teammate: Agent) -> bool:
     """Whether it works, or is idle but will find mail, or a task."""
-    finds = take(teammate.name)[0] or [one for one in ready(load_tasks()) if suits(one, teammate)]
+    finds = take(teammate.name)[0] or ready(load_tasks())
     return teammate.status == "working" or bool(finds)  # asked last: who has found it is working
 
 
@@ -968,20 +969,14 @@ def claim(task_id: int, owner: str) -> dict:
 IDLE = float(os.getenv("AGENT_IDLE", "60"))  # seconds
 
 
-def suits(task: dict, teammate: Agent) -> bool:
-    """A task's tags, if it has any, are the roles that it is for."""
-    return not task["tags"] or teammate.role in task["tags"]
-
-
 def find_task(teammate: Agent) -> dict | None:
-    """Claim the first task that is ready and suits, and that nobody else is faster to claim."""
+    """Claim the first ready task that nobody else is faster to claim."""
     give_back()
     for task in ready(load_tasks()):
-        if suits(task, teammate):
-            try:
-                return claim(task["id"], teammate.name)
-            except ValueError:
-                continue
+        try:
+            return claim(task["id"], teammate.name)
+        except ValueError:
+            continue
     return None
 
 
