@@ -189,7 +189,7 @@ def bash(agent: Agent, command: str) -> str:
 @tool("read")
 def read_file(agent: Agent, path: str, limit: int = 2000, offset: int = 0) -> str:
     """Read a text file in the project's folder: at most `limit` lines, after the first `offset`."""
-    lines = path_in(agent, path).read_text("utf-8").splitlines()
+    lines = path_in(agent, path).read_text("utf-8").removesuffix("\n").split("\n")
     return "\n".join(lines[offset : offset + limit])
 
 
@@ -503,7 +503,11 @@ def summarise(agent: Agent) -> None:
     text = shortened(json.dumps(older, ensure_ascii=False), 4 * THRESHOLD)
     wish = f"{WISH} Above all: {agent.focus}." if agent.focus else WISH
     question = {"role": "user", "content": f"{wish}\n\n{text}"}
-    reply = client.messages.create(model=MODEL, max_tokens=4_000, messages=[question])
+    try:
+        reply = client.messages.create(model=MODEL, max_tokens=4_000, messages=[question])
+    except anthropic.APIError as error:
+        print(f"no summary: {error}", file=sys.stderr)
+        return
     summary = "\n".join(block.text for block in reply.content if block.type == "text")
     if not summary:  # nothing is worse than too much
         return
@@ -825,12 +829,13 @@ def spawn_teammate(
 ) -> str:
     """Start a teammate, who works while you do, reports to you, and then waits for messages.
     With plan_required it can only read until you have approved its plan."""
-    MATES[name] = teammate = recruit(name, role)
+    teammate = recruit(name, role)
     teammate.plan_required = plan_required
     with requests() as known:
         for request in known.values():  # what another one of that name was asked
             if request["to"] == name and request["state"] == "pending":
                 request["state"] = "expired"
+    MATES[name] = teammate
     Thread(target=live, args=(teammate, prompt), daemon=True).start()
     return f"{name} has started."
 
