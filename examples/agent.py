@@ -189,7 +189,7 @@ def bash(agent: Agent, command: str) -> str:
 @tool("read")
 def read_file(agent: Agent, path: str, limit: int = 2000, offset: int = 0) -> str:
     """Read a text file in the project's folder: at most `limit` lines, after the first `offset`."""
-    lines = path_in(agent, path).read_text("utf-8").splitlines()
+    lines = path_in(agent, path).read_text("utf-8").removesuffix("\n").split("\n")
     return "\n".join(lines[offset : offset + limit])
 
 
@@ -503,7 +503,11 @@ def summarise(agent: Agent) -> None:
     text = shortened(json.dumps(older, ensure_ascii=False), 4 * THRESHOLD)
     wish = f"{WISH} Above all: {agent.focus}." if agent.focus else WISH
     question = {"role": "user", "content": f"{wish}\n\n{text}"}
-    reply = client.messages.create(model=MODEL, max_tokens=4_000, messages=[question])
+    try:
+        reply = client.messages.create(model=MODEL, max_tokens=4_000, messages=[question])
+    except anthropic.APIError as error:
+        print(f"no summary: {error}", file=sys.stderr)
+        return
     summary = "\n".join(block.text for block in reply.content if block.type == "text")
     if not summary:  # nothing is worse than too much
         return
@@ -590,11 +594,11 @@ BEGUN = ("in_progress", "completed")
 
 
 @tool("lead", "teammate")
-def task_create(agent: Agent, subject: str, description: str = "", tags: list = ()) -> str:
-    """Put a task on the board, which survives you. Tags are the roles that it suits, if any."""
+def task_create(agent: Agent, subject: str, description: str = "") -> str:
+    """Put a task on the board, which survives you."""
     with locked(".tasks"):
         task = {"id": max(load_tasks(), default=0) + 1, "subject": subject, "status": "pending"}
-        task |= {"description": description, "tags": [*tags], "owner": None, "blockedBy": []}
+        task |= {"description": description, "owner": None, "blockedBy": []}
         save_task(task)
     return f"Task #{task['id']} is on the board."
 
@@ -609,6 +613,7 @@ def task_update(agent: Agent, task_id: int, status: str = "", addBlockedBy: list
         task["blockedBy"] = sorted({*task["blockedBy"], *waits})
         if status not in ("", *TASK_MARKS):
             raise ValueError(f"no status {status!r}; there are: {', '.join(TASK_MARKS)}")
+        # Who begins a task owns it. Only the owner ends it, but the lead can set it back.
         begun = task["status"] in BEGUN
         mine = task["owner"] == agent.name and (begun or not blockers(tasks, task))
         if status in BEGUN and not mine and task not in ready(tasks):
@@ -800,7 +805,7 @@ def next_work(teammate: Agent) -> str | None:
 
 def is_busy(teammate: Agent) -> bool:
     """Whether it works, or is idle but will find mail, or a task."""
-    finds = take(teammate.name)[0] or [one for one in ready(load_tasks()) if suits(one, teammate)]
+    finds = take(teammate.name)[0] or ready(load_tasks())
     return teammate.status == "working" or bool(finds)  # asked last: who has found it is working
 
 
@@ -824,12 +829,13 @@ def spawn_teammate(
 ) -> str:
     """Start a teammate, who works while you do, reports to you, and then waits for messages.
     With plan_required it can only read until you have approved its plan."""
-    MATES[name] = teammate = recruit(name, role)
+    teammate = recruit(name, role)
     teammate.plan_required = plan_required
     with requests() as known:
         for request in known.values():  # what another one of that name was asked
             if request["to"] == name and request["state"] == "pending":
                 request["state"] = "expired"
+    MATES[name] = teammate
     Thread(target=live, args=(teammate, prompt), daemon=True).start()
     return f"{name} has started."
 
@@ -968,20 +974,14 @@ def claim(task_id: int, owner: str) -> dict:
 IDLE = float(os.getenv("AGENT_IDLE", "60"))  # seconds
 
 
-def suits(task: dict, teammate: Agent) -> bool:
-    """A task's tags, if it has any, are the roles that it is for."""
-    return not task["tags"] or teammate.role in task["tags"]
-
-
 def find_task(teammate: Agent) -> dict | None:
-    """Claim the first task that is ready and suits, and that nobody else is faster to claim."""
+    """Claim the first ready task that nobody else is faster to claim."""
     give_back()
     for task in ready(load_tasks()):
-        if suits(task, teammate):
-            try:
-                return claim(task["id"], teammate.name)
-            except ValueError:
-                continue
+        try:
+            return claim(task["id"], teammate.name)
+        except ValueError:
+            continue
     return None
 
 

@@ -155,15 +155,6 @@ def test_s02_tools_have_schemas_and_paths_stay_inside(tmp_path: Path) -> None:
     assert said[6] == "home\n(exit code 3)"
 
 
-@pytest.mark.slow
-def test_s02_nobody_there_to_ask_means_no(tmp_path: Path) -> None:
-    script = turns(lk.use("write_file", path="a.txt", content="a"), lk.say("It was refused."))
-    project = Project(tmp_path, 2, script)
-    project.run("Go", AGENT_WRITE="ask")
-    assert "the user does not allow this write_file" in project.results()[0]
-    assert [*project.folder.iterdir()] == []
-
-
 def item(id: str, status: str = "pending") -> dict[str, str]:
     return {"id": id, "text": f"part {id}", "status": status}
 
@@ -231,13 +222,6 @@ def test_s05_a_skill_is_listed_and_loaded(tmp_path: Path) -> None:
     said = project.results()
     assert said[0] == '<skill name="tests" folder="skills/tests">\nNo\n---\nmocks\n</skill>'
     assert "no skill 'x'; there are: tests" in said[1]
-
-
-@pytest.mark.slow
-def test_s05_without_skills_there_is_no_tool(tmp_path: Path) -> None:
-    project = Project(tmp_path, 5, turns(lk.say("None.")))
-    project.run("Which skills are there?")
-    assert "load_skill" not in [one["name"] for one in project.requests[0]["tools"]]
 
 
 @pytest.mark.slow
@@ -314,16 +298,6 @@ def test_s07_tasks_survive_a_kill_and_blockers_hold(tmp_path: Path) -> None:
         "[x] #1: parse @lead",
         "[>] #2: test @lead",
     ]
-
-
-@pytest.mark.slow
-def test_s07_two_processes_lose_no_task(tmp_path: Path) -> None:
-    calls = [lk.use("task_create", subject=f"{n}") for n in range(25)]
-    project = Project(tmp_path, 7, turns(lk.reply(*calls), lk.say("Done.")))
-    with project.terminal as terminal:
-        terminal.race("Go", "Go", hold="save_task")
-    files = [json.loads(one.read_text()) for one in project.folder.glob(".tasks/*.json")]
-    assert sorted(one["id"] for one in files) == [*range(1, 51)]
 
 
 @pytest.mark.slow
@@ -445,7 +419,7 @@ def test_s10_a_plan_opens_the_gate_once_and_only_the_addressee_answers(tmp_path:
 
 
 @pytest.mark.slow
-def test_s11_teammates_claim_what_suits_them_and_a_taken_task_is_refused(tmp_path: Path) -> None:
+def test_s11_teammates_claim_a_task_each_and_a_taken_one_is_refused(tmp_path: Path) -> None:
     def teammate(request: dict[str, Any]) -> Any:
         said = str(request["messages"])
         if "<auto-claimed>" not in said or "task_update" in said:
@@ -455,8 +429,7 @@ def test_s11_teammates_claim_what_suits_them_and_a_taken_task_is_refused(tmp_pat
             return lk.use("claim_task", task_id=number)
         return lk.use("task_update", task_id=number, status="completed")
 
-    tasks = [lk.use("task_create", subject="code", tags=["coder"])]
-    tasks += [lk.use("task_create", subject="test", tags=["tester"])]
+    tasks = [lk.use("task_create", subject=subject) for subject in ("code", "test")]
     crew = {"alice": "coder", "bob": "tester"}
     begun = [
         lk.use("spawn_teammate", name=name, role=role, prompt="Find work")
@@ -466,10 +439,10 @@ def test_s11_teammates_claim_what_suits_them_and_a_taken_task_is_refused(tmp_pat
     project = Project(tmp_path, 11, team(lead=lead, alice=teammate, bob=teammate))
     project.run("Go")
     board = [json.loads(path.read_text()) for path in project.folder.glob(".tasks/*.json")]
-    owners = {one["subject"]: (one["owner"], one["status"]) for one in board}
-    assert owners == {"code": ("alice", "completed"), "test": ("bob", "completed")}
-    refused = [str(one["messages"]) for one in project.requests if "You are 'a" in one["system"]]
-    assert "task #1 is not ready: [>] #1: code @alice" in refused[-1]
+    assert [one["status"] for one in board] == ["completed"] * 2
+    for task in board:
+        line = f"#{task['id']}: {task['subject']} @{task['owner']}"
+        assert f"task #{task['id']} is not ready: [>] {line}" in str(project.requests)
 
 
 @pytest.mark.slow
