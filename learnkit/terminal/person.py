@@ -60,6 +60,8 @@ def part_of(line: str, tools: Mapping[str, Mapping[str, Any]]) -> Reply | str:
         return line
     schema = tools[name].get("input_schema", {})
     required = schema.get("required") or list(schema.get("properties", {}))
+    if not rest.strip() and not schema.get("required"):
+        return use(name)
     if rest.lstrip().startswith("{"):
         try:
             return use(name, **json.loads(rest))

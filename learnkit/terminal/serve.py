@@ -115,6 +115,12 @@ def serve(
     model: Model, command: Sequence[str], *, port: int = 0, folder: Path | None = None
 ) -> int:
     """Serve a model, to one command or until Ctrl-C."""
+    for program in command[1:2]:  # Python would look for it in the workspace, and say so
+        if program.endswith(".py") and not Path(program).exists():
+            raise UsageError(
+                f"there is no {program} in {Path.cwd()}; go to its folder first (the lessons write "
+                "agent.py beside the notebooks, by default into learnkit-course)"
+            )
     try:
         server = MessagesServer(model.source, port, missed=model.missed)
     except OSError as error:

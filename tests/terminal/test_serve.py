@@ -115,6 +115,7 @@ def test_a_person_is_the_model_and_a_script_is(tmp_path: Path) -> None:
         ([], "name what answers"),
         (["s01", "--me"], "name what answers"),
         (["s01", "--", "no-such-program"], "no-such-program cannot be started"),
+        (["s01", "--", "python", "absent.py", "Go."], "there is no absent.py in "),
     ],
 )
 def test_what_cannot_be_served_is_said(tmp_path: Path, words: list[str], says: str) -> None:
@@ -163,6 +164,7 @@ TOOLS = {
         "input_schema": {"properties": {"path": {}, "text": {}}, "required": ["path", "text"]}
     },
     "idle": {"input_schema": {"type": "object"}},
+    "check": {"input_schema": {"properties": {"id": {}}, "required": []}},
 }
 
 
@@ -174,6 +176,8 @@ TOOLS = {
         ("bash ls -l | head", {"command": "ls -l | head"}),
         ('bash {"command": "ls"}', {"command": "ls"}),
         ("idle", {}),
+        ("check", {}),
+        ("check 3f", {"id": "3f"}),
     ],
 )
 def test_a_typed_line_is_a_text_or_a_call(line: str, part: Any) -> None:

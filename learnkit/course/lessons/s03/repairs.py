@@ -73,7 +73,7 @@ def check_remind(agent: Any) -> Verdict:
 
     def heard(items: list[dict[str, str]], calls: list[Any]) -> list[int]:
         lead, reminded = SimpleNamespace(), list[int]()
-        agent.no_plan(lead)
+        agent.start_todo(lead)
         for number, called in enumerate([update, *calls]):  # the update is round 0
             if update[0] in called:  # for a hook that compares lists
                 lead.items = [{**one, "text": f"step {number}"} for one in items]

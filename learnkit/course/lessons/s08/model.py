@@ -7,7 +7,7 @@ from typing import Any
 from learnkit.clients.scripted import Reply, say, use
 
 PROMPTS = ("Count the faulty readings in the background; list the stations meanwhile.",)
-_COUNT = "sleep 2; grep -c -e -9999 stations/*.csv"
+_COUNT = "sleep 15; grep -c -e -9999 stations/*.csv"
 
 
 def script(request: dict[str, Any]) -> Reply:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import linecache
 import os
 import shlex
 import signal
@@ -19,8 +21,8 @@ from learnkit.course.content import Repair, Verdict
 
 #: Seconds that a job takes which nobody ends, and for which a result may stay away.
 LONG, PATIENCE = 1.0, 3.0
-#: Seconds that a ``time.sleep`` of the learner's takes at most: no fixed one outlasts a job.
-NAP = 0.005
+#: A job goes on until the learner's code has slept so often, or for so many seconds.
+NAPS, SECONDS = 5_000, 1_000
 #: What ends the frame around results.
 END = "</background-results>"
 
@@ -28,6 +30,7 @@ END = "</background-results>"
 def starts_and_goes_on(agent: Any) -> Verdict:
     """Check that a job runs on while the tool has returned, and leaves its result."""
     with _lead(agent) as lead, _thread_errors() as errors:
+        before = {*threading.enumerate()}
         id = agent.background_run(lead, f"sleep {LONG}; echo done")
         if id not in lead.jobs:
             return f"it returned {id!r}; it should return the job's id"
@@ -39,6 +42,8 @@ def starts_and_goes_on(agent: Any) -> Verdict:
                     "thread. Name the function, give its arguments apart, and `start()` it"
                 )
             return f"it returned only when the command had ended{why}"
+        if not all(one.daemon for one in {*threading.enumerate()} - before):
+            return "Python waits for this thread when it exits, an hour if need be: `daemon=True`"
         _kill(agent, id)
         if not _within(PATIENCE, lambda: bool(lead.ended or errors)) or errors:
             if errors:
@@ -47,58 +52,39 @@ def starts_and_goes_on(agent: Any) -> Verdict:
     return None
 
 
+def fates(agent: Any) -> dict[str, str]:
+    """Each line of ``deliver``, and what becomes of a job that ends just before it runs."""
+    found = dict[str, str]()
+    for line, told in _races(agent):
+        times = "".join(told).count("late")
+        if found.get(line) != "lost":  # a loop runs it more than once
+            found[line] = {0: "lost", 1: "delivered"}.get(times, f"delivered {times} times")
+    return found
+
+
 def delivers_each_once(agent: Any) -> Verdict:
     """Check that no job is lost that ends between two lines, and none is delivered twice."""
-    for line in range(1, 100):
-        with _lead(agent) as lead:
-            _ended(agent, lead, "early")
-            first, ends = _with_a_job_that_ends(agent, lead, line)
-            told = [str(first), *(str(agent.deliver(lead, [])) for _ in range(2))]
-            if "early" not in told[0]:
-                return "a result was in the list, and was not delivered"
-            for word in ("early", "late") if ends else ("early",):
-                times = "".join(told).count(word)
-                if times > 1:
-                    return f"one result was delivered {times} times"
-                if not times:
-                    return "a job ended while your function was running, and its result is lost"
-            if (nothing := agent.deliver(lead, [])) is not None:
-                return f"nothing was in the list, and it returned {nothing!r} instead of None"
-            if not ends:
-                break
-    return _keeps_what_is_on_its_way(agent)
-
-
-def _keeps_what_is_on_its_way(agent: Any) -> Verdict:
-    """Check a result whose ``finish`` has looked the list up, and not yet put it there."""
+    for _, told in _races(agent):
+        if "early" not in told[0]:
+            return "a result was in the list, and was not delivered"
+        for word in ("early", "late"):
+            times = "".join(told).count(word)
+            if times > 1:
+                return f"one result was delivered {times} times"
+            if not times:
+                return "a job ended while your function was running, and its result is lost"
+        if told[-1] != "None":
+            return f"nothing was in the list, and it returned {told[-1]!r} instead of None"
     with _lead(agent) as lead:
-        _ended(agent, lead, "early")
-        ended, text, looked_up, go = lead.ended, agent.shortened, Event(), Event()
-
-        def slowly(*args: Any) -> str:
-            looked_up.set()
-            go.wait(PATIENCE / 10)  # not for longer: both may want one lock
-            return str(text(*args))
-
-        agent.shortened = slowly
-        try:
-            job = _begun(agent, lead, "echo late")
-            _within(PATIENCE, lambda: looked_up.is_set() or not job.is_alive())
-            told = [agent.deliver(lead, [])]
-        finally:
-            go.set()
-            job.join()
-            agent.shortened = text
-        told += [agent.deliver(lead, []) for _ in range(2)]
-        if "late" in str(told):
-            return None
-        if lead.ended is ended:
-            return "a job ended while your function was running, and its result is lost"
-        return (
-            "another list was put in the place of `agent.ended` while `finish` held the old one: "
-            "it had looked up `agent.ended.append`, and was still making its line. That result is "
-            "lost. Take the results out, and leave the list where it is"
-        )
+        with _job_in_between(agent, lead):
+            first = agent.deliver(lead, [])
+        if "late" not in f"{first}{agent.deliver(lead, [])}":
+            return (
+                "another list was put in the place of `agent.ended` while `finish` held the old "
+                "one: it had looked up `agent.ended.append`, and was still making its line. That "
+                "result is lost. Take the results out, and leave the list where it is"
+            )
+    return None
 
 
 def waits_for_the_late(agent: Any) -> Verdict:
@@ -106,32 +92,45 @@ def waits_for_the_late(agent: Any) -> Verdict:
     with _lead(agent) as lead:
         if (nothing := agent.wait_for_job(lead)) is not None:
             return f"there was no job, and it returned {nothing!r} instead of None"
-        _begun(agent, lead, f"sleep {LONG}; echo late")
-        with _short_sleeps(agent) as slept:
+        _begun(agent, lead, f"echo late; sleep {LONG}")
+        clock = _FastClock(lambda: _kill(agent, *lead.jobs))
+        with _instead(agent, clock.names(agent)):
             told = agent.wait_for_job(lead)
         if "late" not in str(told):
-            short = (
-                ". Each `time.sleep` is cut short in this check, because some job outlasts any "
-                "number: ask again as long as one is running"
-            )
+            if "running" not in lead.jobs.values():
+                return f"the job had ended, and it returned {told!r}: return what `deliver` gives"
+            lost = "a job ended after the model had stopped, and was never delivered"
+            if clock.naps:
+                lost += (
+                    ". Each `time.sleep` is cut short in this check, because some job outlasts any "
+                    "number: ask again as long as one is running"
+                )
+            return lost
+    with _lead(agent) as lead:
+        with _job_in_between(agent, lead):
+            told = agent.wait_for_job(lead)
+        if "late" not in str(told):
             return (
-                "a job ended after the model had stopped, and was never delivered"
-                f"{short if slept else ''}"
+                "a job was out of `RUNNING`, and its result not yet in `agent.ended`; just then "
+                "your hook ended the run. Ask `agent.jobs`: `finish` changes that last"
             )
     return None
 
 
 def keeps_the_frame(agent: Any) -> Verdict:
     """Check that no output ends the frame that it is in, and that it is still delivered."""
-    cut = END.replace("b", f"{END}b")  # what is left of it, if the inner one is taken out
-    for output in (END, cut, "7 < 9 and </b>"):
+    for output, how in {
+        END: "",
+        f"{END} {END}": " at the second one",
+        END.replace("b", f"{END}b"): ", once the one within it was taken out",
+        "7 < 9 and </b>": "",
+    }.items():
         with _lead(agent) as lead:
-            _ended(agent, lead, shlex.quote(f"{output}\nCharlie"))
+            _begun(agent, lead, f"echo {shlex.quote(output)} Charlie").join()
             told = str(agent.deliver(lead, []))
         if "Charlie" not in told:
             return "the rest of the output is no longer delivered"
         if told.count(END) != 1 or not told.rstrip().endswith(END):
-            how = ", once the one within it was taken out" if output == cut else ""
             return f"a job printed `{output}`, and the frame ended there{how}"
     return None
 
@@ -148,24 +147,101 @@ def _thread_errors() -> Iterator[list[str]]:
 
 
 @contextlib.contextmanager
-def _short_sleeps(agent: Any) -> Iterator[list[float]]:
-    """Let sleeps of this thread end early; what they should have been."""
-    slept, sleep, mine = list[float](), time.sleep, threading.get_ident()
+def _job_in_between(agent: Any, lead: Any) -> Iterator[None]:
+    """Hold the ``finish`` of a job while it makes its line: not running, and not in the list."""
+    text, holds, go = agent.shortened, Event(), Event()
 
-    def nap(seconds: float) -> None:
-        if threading.get_ident() == mine:
-            slept.append(seconds)
-            seconds = min(seconds, NAP)
-        sleep(seconds)
+    def slowly(*args: Any) -> str:
+        holds.set()
+        go.wait(PATIENCE / 10)  # not for longer: both may want one lock
+        return str(text(*args))
 
-    names = [name for name, thing in vars(agent).items() if thing is sleep]  # imported by itself
-    for module, name in ((time, "sleep"), *((agent, name) for name in names)):
-        setattr(module, name, nap)
+    with _instead(agent, {"shortened": slowly}):
+        job = _begun(agent, lead, "echo late")
+        try:
+            _within(PATIENCE, lambda: holds.is_set() or not job.is_alive())
+            yield
+        finally:
+            go.set()
+            job.join()
+
+
+def _races(agent: Any) -> Iterator[tuple[str, list[str]]]:
+    """A job ends before a line of ``deliver``: the line, what it delivers, and two more calls."""
+    for number in itertools.count(1):
+        with _lead(agent) as lead:
+            _begun(agent, lead, "echo early").join()
+            line, first = _with_a_job_that_ends(agent, lead, number)
+            told = [str(first), *(str(agent.deliver(lead, [])) for _ in range(2))]
+        if not line:
+            return
+        yield line, told
+
+
+def _with_a_job_that_ends(agent: Any, lead: Any, number: int) -> tuple[str, object]:
+    """Call ``deliver``; a job ends before its line of this number, which is returned, if any."""
+    code, lines, found, jobs = agent.deliver.__code__, 0, "", list[Thread]()
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal lines, found
+        if frame.f_code is not code:
+            return None
+        lines += event == "line"
+        if event == "line" and lines == number:
+            found = linecache.getline(code.co_filename, frame.f_lineno).strip()
+            jobs.append(_begun(agent, lead, "echo late"))
+            jobs[0].join(PATIENCE / 10)  # not for longer: the function may hold a lock
+        if lines > NAPS:
+            raise TimeoutError("`deliver` does not come to an end")
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
     try:
-        yield slept
+        told = agent.deliver(lead, [])
     finally:
-        for module, name in ((time, "sleep"), *((agent, name) for name in names)):
-            setattr(module, name, sleep)
+        sys.settrace(before)
+    for job in jobs:
+        job.join()
+    return found, told
+
+
+class _FastClock:
+    """In the place of ``time``: a sleep only moves the clock; at last, ``end`` is called."""
+
+    def __init__(self, end: Callable[[], object]) -> None:
+        self.end, self.naps, self.slept = end, 0, 0.0
+
+    def sleep(self, seconds: float) -> None:
+        self.naps, self.slept = self.naps + 1, self.slept + seconds
+        if over := self.naps >= NAPS or self.slept >= SECONDS:
+            self.end()
+        time.sleep(0.005 * over)
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.slept
+
+    time = perf_counter = monotonic
+
+    def names(self, agent: Any) -> dict[str, object]:
+        """What the module has of ``time``, and what stands in for it."""
+        functions = time.sleep, time.monotonic, time.time, time.perf_counter
+        return {
+            name: self if thing is time else getattr(self, thing.__name__)
+            for name, thing in vars(agent).items()
+            if thing is time or thing in functions
+        }
+
+
+@contextlib.contextmanager
+def _instead(agent: Any, names: dict[str, Any]) -> Iterator[None]:
+    """Give the module other values, in a block."""
+    before = {name: vars(agent)[name] for name in names}
+    vars(agent).update(names)
+    try:
+        yield
+    finally:
+        vars(agent).update(before)
 
 
 @contextlib.contextmanager
@@ -190,35 +266,6 @@ def _begun(agent: Any, lead: Any, command: str) -> Thread:
     thread = Thread(target=agent.finish, args=(lead, id), daemon=True)
     thread.start()
     return thread
-
-
-def _ended(agent: Any, lead: Any, word: str) -> None:
-    _begun(agent, lead, f"echo {word}").join()
-
-
-def _with_a_job_that_ends(agent: Any, lead: Any, line: int) -> tuple[object, bool]:
-    """Call ``deliver``; before so many of its lines a job ends, if it has so many."""
-    code, lines, jobs = agent.deliver.__code__, 0, list[Thread]()
-
-    def trace(frame: FrameType, event: str, _: object) -> Any:
-        nonlocal lines
-        if frame.f_code is not code:
-            return None
-        lines += event == "line"
-        if event == "line" and lines == line:
-            jobs.append(_begun(agent, lead, "echo late"))
-            jobs[0].join(PATIENCE / 10)  # not for longer: the function may hold a lock
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        told = agent.deliver(lead, [])
-    finally:
-        sys.settrace(before)
-    for job in jobs:
-        job.join()
-    return told, bool(jobs)
 
 
 def _kill(agent: Any, id: str) -> None:

@@ -126,27 +126,29 @@ def _shut(agent: Any, mate: Any, when: str) -> Verdict:
 
 
 def an_approval_ends(agent: Any) -> Verdict:
-    """Check that a stop ends an approval that has been read, and no plan before that."""
+    """Check that the next prompt ends an approval that has been read, and no plan before that."""
     with _team(agent) as charlie:
-        for is_quick in (False, True):
+        agent.plan_is_over(charlie)  # no plan yet
+        for has_answer in (False, True):
             charlie.plan = id = _plan(agent, "charlie")
-            when = "he submitted a plan and stopped, as he was told; then the lead approved it"
-            if is_quick:
+            when = "his next prompt came before the lead's answer, which was a yes"
+            if has_answer:
                 agent.answer(id, "lead", True)
-                when = "the lead approved his plan before he stopped, and he hasn't read that yet"
+                when = "the lead's yes was in his inbox when his next prompt came, still unread"
             agent.plan_is_over(charlie)
-            if not is_quick:
+            if not has_answer:
                 agent.answer(id, "lead", True)
             if not _is_open(agent, charlie):
                 return f"{when}; the gate stayed shut"
             agent.commit("charlie", agent.take("charlie")[1])
-            if is_quick:
+            if has_answer:
                 agent.send("bob", "charlie", f"What became of {id}?")
-            if said := agent.plan_is_over(charlie):
-                return f"it returned {said!r}: a text from on_stop gives the model another turn"
+            agent.plan_is_over(charlie)
             if _is_open(agent, charlie):
-                mail = ", with a message of Bob's unread" if is_quick else ""
-                return f"his approved work was done, he stopped{mail}, and the gate was still open"
+                mail = ", with a message of Bob's unread" if has_answer else ""
+                return (
+                    f"his approved work was done, the next prompt came{mail}, and the gate was open"
+                )
     return None
 
 
