@@ -91,7 +91,6 @@ def pytest_collection() -> Generator[Any, Any, Any]:
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.enable()
 
