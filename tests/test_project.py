@@ -94,7 +94,7 @@ def first_line(path: Path) -> str:
 
 def test_every_requirement_has_a_pin_that_it_accepts() -> None:
     known_good = pins()
-    for requirement in requirements("lab", "sql", "postgres", "test", "dev"):
+    for requirement in requirements("lab", "local", "mcp", "sql", "postgres", "test", "dev"):
         version = known_good[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(version), f"{requirement} against {version}"
 
@@ -179,7 +179,7 @@ for name, act in acts.items():
 
 
 #: The extras under whose name a module may import, and how its text says so.
-UNDER = {f'extra("{name}")': name for name in ("sql", "postgres", "test")}
+UNDER = {f'extra("{name}")': name for name in ("local", "mcp", "sql", "postgres", "test")}
 UNDER["lab_extra()"] = "lab"
 
 
@@ -214,7 +214,9 @@ def modules() -> list[Path]:
 @functools.cache
 def declared_for(extra: str) -> set[str]:
     """The packages that learnkit requires with an extra; without one, if it is empty."""
-    extras = ["lab", "sql", "postgres"] if extra == "any" else [extra] if extra else []
+    extras = (
+        ["lab", "local", "mcp", "sql", "postgres"] if extra == "any" else [extra] if extra else []
+    )
     return {canonicalize_name(one.name) for one in requirements(*extras)}
 
 

@@ -202,6 +202,24 @@ def test_a_type_without_a_schema_is_refused_by_name() -> None:
         tool(scope["f"]).spec()
 
 
+@dataclass
+class Tree:
+    children: list[Tree]
+
+
+def test_a_type_that_contains_itself_stays_a_reference_and_is_checked() -> None:
+    @tool
+    def f(tree: Tree) -> str:
+        return str(len(tree.children[0].children))
+
+    schema = f.input_schema
+    children = schema["$defs"]["Tree"]["properties"]["children"]
+    assert children["items"] == {"$ref": "#/$defs/Tree"}
+    assert f.run(None, {"tree": {"children": [{"children": [{"children": []}]}]}}) == "1"
+    with pytest.raises(ArgumentsError, match="children"):
+        f.run(None, {"tree": {"children": [{"children": 1}]}})
+
+
 @pytest.mark.parametrize("name", ["", "a b", "ärger", "x" * 129, "<lambda>"])
 def test_a_name_that_the_api_refuses_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="cannot be a tool's name"):

@@ -65,10 +65,20 @@ def test_the_list_is_shown_with_marks_and_a_count() -> None:
 
 def test_an_update_replaces_the_whole_list() -> None:
     todo = lk.Todo()
-    called(todo, [item("1"), item("2")])
-    called(todo, [item("3")])
-    assert todo.items == [item("3")]
+    called(todo, [item("1", "completed"), item("2")])
+    called(todo, [item("2", "completed"), item("3", "completed")])
+    assert [one["id"] for one in todo.items] == ["2", "3"]
     assert called(todo, []) == "The list is empty."
+
+
+def test_an_update_may_leave_out_what_is_completed_but_nothing_that_is_open() -> None:
+    todo = lk.Todo()
+    called(todo, [item("1", "completed"), item("2", "in_progress"), item("3")])
+    with pytest.raises(lk.ToolError, match="missing in your list: thing 2, thing 3"):
+        called(todo, [item("4")])
+    assert [one["id"] for one in todo.items] == ["1", "2", "3"]
+    called(todo, [item("2", "completed"), item("3", text="reworded")])
+    assert [one["text"] for one in todo.open] == ["reworded"]
 
 
 @pytest.mark.parametrize(
@@ -222,7 +232,7 @@ def test_the_open_list_is_what_must_survive_a_compaction() -> None:
     assert todo.carry(agent) is None
     called(todo, [item("1", "completed"), item("2")])
     assert "[ ] #2: thing 2" in str(todo.carry(agent))
-    called(todo, [item("1", "completed")])
+    called(todo, [item("2", "completed")])
     assert todo.carry(agent) is None
 
 
