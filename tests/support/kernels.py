@@ -109,7 +109,7 @@ def serve() -> None:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(2, 1)
         os.environ.clear()
-        os.environ.update(environment, JPY_PARENT_PID=str(os.getppid()))
+        os.environ.update(environment)
         os.chdir(folder)
         tempfile.tempdir = None  # of this environment
         kernelapp.launch_new_instance(arguments)
@@ -118,6 +118,7 @@ def serve() -> None:
 
 if __name__ == "__main__":
     del sys.path[0]
+    os.environ["JPY_PARENT_PID"] = str(os.getpid())  # read on import: kernels end with this process
     import anthropic.types  # noqa: F401
     import ipykernel.zmqshell  # noqa: F401
     from ipykernel import kernelapp
