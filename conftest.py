@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import executed
+import kernels
 import nbval.kernel
 import netblock
 import overtaken
@@ -79,6 +80,8 @@ def pytest_configure(config: pytest.Config) -> None:
         overtaken.begin(seed)
 
     nbval.kernel.KernelManager = SocketFileKernelManager
+    kernels.begin()
+    config.add_cleanup(kernels.end)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -88,7 +91,6 @@ def pytest_collection() -> Generator[Any, Any, Any]:
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.enable()
 

@@ -619,6 +619,13 @@ ROWS: dict[str, list[tuple[Make, Make, str]]] = {
             lambda: ask(system="word " * 159_000, model=OLDER),
             "tokens > 200000 maximum",
         ),
+        (
+            lambda: with_tool(description="word " * 161_000) | {"model": OLDER},
+            lambda: ask(
+                user(text("x"), {**IMAGE, "source": {**PNG, "data": "A" * 900_000}}), model=OLDER
+            ),
+            "tokens > 200000 maximum",
+        ),
     ],
     "sampling": [
         (lambda: ask(temperature=0.5), ask, "`temperature` is deprecated"),
