@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import importlib
 import re
 import signal
 import sys
@@ -202,7 +200,7 @@ def test_an_error_that_a_stopped_loop_has_caused_is_not_blamed() -> None:
         while True:
             time.sleep(0)
 
-    assert str(judge(check, loop, lines=20)).startswith(ENDLESS)
+    assert str(judge(check, loop, own=0.1)).startswith(ENDLESS)
 
 
 def test_what_the_learners_code_raises_is_said_with_its_line(
@@ -353,7 +351,7 @@ def test_whatever_goes_on_for_ever_is_stopped_and_no_thread_is_left(
     exec(compile(source, "<cell>", "exec"), names)
     before = signal.getsignal(signal.SIGALRM), sys.gettrace(), threading.excepthook
     began = time.monotonic()
-    verdict = judge(lambda f: f(), names["f"], lines=2_000, own=2, seconds=60)
+    verdict = judge(lambda f: f(), names["f"], own=1, seconds=60)
     assert str(verdict).startswith(ENDLESS)
     assert time.monotonic() - began < 30
     assert (signal.getsignal(signal.SIGALRM), sys.gettrace(), threading.excepthook) == before
@@ -369,7 +367,7 @@ def test_a_loop_of_the_learner_s_own_is_stopped_however_little_it_gets_of_a_busy
     names: dict[str, Any] = {"time": time}
     exec(compile(f"def f():\n {body}", "<cell>", "exec"), names)
     began = time.monotonic()
-    verdict = judge(lambda f: f(), names["f"], lines=10**9, work=1e6, seconds=60, own=0.1)
+    verdict = judge(lambda f: f(), names["f"], work=1e6, seconds=60, own=0.1)
     assert str(verdict).startswith(ENDLESS)
     assert time.monotonic() - began < 30
 
@@ -384,19 +382,12 @@ def test_the_time_of_our_code_is_not_counted_as_the_learner_s_own(
     assert judge(lambda f: f(), names["ours"], own=0.1) is None
 
 
-def test_computing_is_limited_and_imports_are_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_computing_of_the_learners_code_is_limited_and_no_other(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(exercise_checks, "_LOOK", 0.02)
-    monkeypatch.syspath_prepend(tmp_path)
     busy = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end:\n pass\n"
-    (tmp_path / "takes_long_to_import.py").write_text(busy, "utf-8")
     code = compile(busy, exercise_checks.__file__, "exec")
-
-    def imports(_: object) -> None:
-        importlib.import_module("takes_long_to_import")
-
-    assert judge(imports, None, lines=10**9, work=0.1, own=60) is None
     assert judge(lambda _: exec(code, {}), None, work=0.1) is None  # what the check prepares
     assert str(judge(lambda f: f(), lambda: exec(code, {}), work=0.1)).startswith(ENDLESS)
 
@@ -418,21 +409,8 @@ def test_what_a_check_has_made_is_removed_when_the_learners_code_was_stopped(
         while True:
             time.sleep(0)
 
-    assert str(judge(check, loop, lines=20)).startswith(ENDLESS)
+    assert str(judge(check, loop, own=0.1)).startswith(ENDLESS)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_check_in_another_thread_counts_lines_and_sets_no_alarm() -> None:
-    def loop() -> None:
-        while True:
-            time.sleep(0)
-
-    said: list[str | None] = []
-    thread = threading.Thread(target=lambda: said.append(judge(lambda f: f(), loop, lines=20)))
-    thread.start()
-    thread.join()
-    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
-    assert str(said[0]).startswith(ENDLESS)
 
 
 @pytest.mark.slow
@@ -472,24 +450,6 @@ def test_a_check_puts_back_the_tracers_the_alarm_and_the_hook_that_were_there() 
         threading.settrace(traced[1])  # type: ignore[arg-type]
         signal.signal(signal.SIGALRM, alarm)
         threading.excepthook = hook
-
-
-def test_long_work_in_the_package_is_not_taken_for_an_endless_loop() -> None:
-    names: dict[str, Any] = {}
-    exec(
-        compile("def check(_):\n for n in range(100): pass", exercise_checks.__file__, "exec"),
-        names,
-    )
-    assert judge(names["check"], None, lines=10) is None
-
-
-def test_what_a_dataclass_generates_is_not_the_learner_s_code() -> None:
-    many = dataclasses.make_dataclass("Many", [f"field_{number}" for number in range(20)])
-
-    def check(_: object) -> None:
-        many(*range(20))
-
-    assert judge(check, None, lines=10) is None
 
 
 # Live
