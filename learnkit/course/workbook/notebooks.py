@@ -20,7 +20,6 @@ from typing import Any
 
 from learnkit.course import files as course_files
 from learnkit.course.progress import STATE
-from learnkit.runtime import atomic_write
 
 #: What a lesson links to outside its folder, and what it links to in the working copy instead:
 #: JupyterLab opens Markdown in an editor, but a notebook as a page.
@@ -51,7 +50,7 @@ def update(source: Path, target: Path, *, reset: bool = False) -> Iterator[str]:
             kept = _kept(copy)
             yield f"{copy.name}: fresh again; yours is kept as {kept.name}"
         if found != new or reset:  # a copy that was only run keeps its outputs
-            atomic_write.replace(copy, content)
+            course_files.put(copy, content.decode())
         made_from[copy.name] = new
         state_file.write_text(json.dumps(made_from, indent=2), encoding="utf-8")
 
