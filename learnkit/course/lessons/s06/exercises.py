@@ -40,9 +40,9 @@ def check_orphans(orphans: Any) -> Verdict:
     one = _message(results="a", text="Stop.")
     cases: Cases = (
         ("a conversation with all pairs", ([go, two, both, end],), list[str]()),
-        ("one whose calls were cut off", ([go, both, end],), ["a", "b"]),
-        ("one in which only a has a result", ([go, two, one, end],), ["b"]),
-        ("one that ends with two calls", ([go, two],), ["a", "b"]),
+        ("a conversation whose calls were cut off", ([go, both, end],), ["a", "b"]),
+        ("a conversation in which only a has a result", ([go, two, one, end],), ["b"]),
+        ("a conversation that ends with two calls", ([go, two],), ["a", "b"]),
         ("a prompt between calls and results", ([go, two, go, both],), ["a", "b"]),
         ("no messages", ([],), list[str]()),
     )
