@@ -19,6 +19,7 @@ _PUBLIC = {
     "backends.files.board": "TaskBoard",
     "backends.files.mailbox": "Mailbox",
     "clients.connect": "connect scripted",
+    "clients.local": "local",
     "clients.scripted": "fail reply say use",
     "clients.server": "MessagesServer",
     "core.agent": "Agent Outcome",
@@ -39,6 +40,9 @@ _PUBLIC = {
     "mechanisms.background": "Background",
     "mechanisms.coding": "CodingTools",
     "mechanisms.compaction.mechanism": "Compaction micro_compact",
+    "mechanisms.goal": "Goal",
+    "mechanisms.mcp": "Mcp",
+    "mechanisms.memory": "Memory",
     "mechanisms.permission": "Permission",
     "mechanisms.protocols.lead": "Protocols",
     "mechanisms.skills.mechanism": "Skills",
@@ -65,6 +69,7 @@ if TYPE_CHECKING:
     from learnkit.backends.files.mailbox import Mailbox as Mailbox
     from learnkit.clients.connect import connect as connect
     from learnkit.clients.connect import scripted as scripted
+    from learnkit.clients.local import local as local
     from learnkit.clients.scripted import fail as fail
     from learnkit.clients.scripted import reply as reply
     from learnkit.clients.scripted import say as say
@@ -95,6 +100,9 @@ if TYPE_CHECKING:
     from learnkit.mechanisms.coding import CodingTools as CodingTools
     from learnkit.mechanisms.compaction.mechanism import Compaction as Compaction
     from learnkit.mechanisms.compaction.mechanism import micro_compact as micro_compact
+    from learnkit.mechanisms.goal import Goal as Goal
+    from learnkit.mechanisms.mcp import Mcp as Mcp
+    from learnkit.mechanisms.memory import Memory as Memory
     from learnkit.mechanisms.permission import Permission as Permission
     from learnkit.mechanisms.protocols.lead import Protocols as Protocols
     from learnkit.mechanisms.skills.mechanism import Skills as Skills

@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Self
 
+from learnkit.core.asynchronous import in_thread, streamed
 from learnkit.core.catalog import DEFAULT_MODEL, PRICES, Price
 from learnkit.core.content import Block, check_prompt, clean, note, spoken
 from learnkit.core.mechanism import Mechanism
@@ -26,6 +27,7 @@ from learnkit.core.request import (
 from learnkit.core.tool_calls import Batch, calls_in
 from learnkit.core.toolbox import Toolbox
 from learnkit.core.tools import Tool
+from learnkit.core.typed import Typed
 from learnkit.core.usage import Usage
 from learnkit.errors import UsageError
 from learnkit.events.log import Event, EventLog
@@ -46,12 +48,15 @@ class Outcome:
         reason: the reply's stop_reason, or ``cancelled`` or ``turn_limit``.
         turns: how many times the model was asked.
         usage: tokens of the agent and its subagents in this run, and what they cost.
+        output: the answer as the type that ``run(output=…)`` asked for; None if it asked for none,
+            or the model did not write one.
     """
 
     text: str
     reason: str
     turns: int
     usage: Usage = field(default=Usage(), compare=False, repr=False)
+    output: Any = field(default=None, compare=False, repr=False)
 
 
 class Agent:
@@ -130,6 +135,7 @@ class Agent:
         self._messages: list[Block] = []
         self._logged = self._began = 0
         self._text, self._open = "", False  # a run has begun, and not ended
+        self._typed: Typed | None = None  # what this run's answer has to be
         self.call_ids: set[str] = set()
         self._batch: Batch | None = None  # until its results are in the messages
         self.tools: dict[str, Tool] = _attach(self, self.mechanisms)
@@ -143,19 +149,24 @@ class Agent:
 
     # The loop
 
-    def run(self, prompt: str | list[Block] | None = None) -> Outcome:
+    def run(self, prompt: str | list[Block] | None = None, *, output: Any = None) -> Outcome:
         """Work on ``prompt`` until the model is done.
 
         Args:
             prompt: text or content blocks; None continues with the messages as they are.
+            output: a type that the answer must have: a pydantic model, a dataclass, ``list[str]``.
+                The API gets its schema. An answer that does not fit goes back to the model, twice.
 
         Returns:
-            The last text, the reason of the end, and the number of turns.
+            The last text, the reason of the end, and the number of turns; ``output`` has the answer
+            as an object of the type.
 
         Raises:
             anthropic.APIError: what the API refused, after the SDK's retries; the messages stay
                 valid and ``run`` can be called again.
+            UsageError: if ``output`` is no type that JSON can hold.
         """
+        self._typed = None if output is None else Typed(output)
         with self.clock.interruptible(self.stop), holdable():
             try:
                 try:
@@ -171,6 +182,36 @@ class Agent:
                     self._break_off(isinstance(error, KeyboardInterrupt))
                 raise
             return outcome
+
+    async def arun(self, prompt: str | list[Block] | None = None, *, output: Any = None) -> Outcome:
+        """Work on ``prompt`` as :meth:`run` does, in a thread, for programs of asyncio.
+
+        If the task is cancelled, the run ends, as a stop does.
+
+        Args:
+            prompt: as for :meth:`run`.
+            output: as for :meth:`run`.
+
+        Returns:
+            As :meth:`run`.
+
+        Raises:
+            anthropic.APIError: as for :meth:`run`.
+        """
+        return await in_thread(lambda: self.run(prompt, output=output), lambda: self.stop)
+
+    def astream(self, prompt: str | list[Block] | None = None) -> AsyncGenerator[Event, None]:
+        """Work on ``prompt`` as :meth:`stream` does, for ``async for``; then see :attr:`outcome`.
+
+        Use ``contextlib.aclosing`` around it if you may leave before its end.
+
+        Args:
+            prompt: as for :meth:`run`.
+
+        Returns:
+            The events of :meth:`stream`, as they happen.
+        """
+        return streamed(self.stream(prompt), lambda: self.stop)
 
     def stream(self, prompt: str | list[Block] | None = None) -> Generator[Event, None, Outcome]:
         """Work on ``prompt`` as :meth:`run` does, and yield what happens as it happens.
@@ -273,7 +314,8 @@ class Agent:
             return None
         if reason in ("max_tokens", "refusal", "model_context_window_exceeded", "cancelled"):
             return self._end(reason)
-        if more := note(self.await_more()):
+        problem = self._typed.problem(self._text) if self._typed else None
+        if more := note(problem or self.await_more()):
             self._append("user", more, injected=True)
             return None
         return self._end(reason if content else "end_turn")
@@ -360,7 +402,10 @@ class Agent:
 
     def request(self) -> dict[str, Any]:
         """Return the next request, as it will be sent: what the model sees, and nothing else."""
-        return body_of(self)
+        body = body_of(self)
+        if self._typed is not None:
+            self._typed.ask(body)
+        return body
 
     @property
     def sender(self) -> Any:
@@ -451,8 +496,9 @@ class Agent:
     def _end(self, reason: str) -> Outcome:
         self._rearm()
         usage = Usage.of(self.events[self._began :], self.name, self.prices)
+        output = None if self._typed is None else self._typed.output
         with uninterrupted():
-            self.outcome, self._open = Outcome(self._text, reason, self.turns, usage), False
+            self.outcome, self._open = Outcome(self._text, reason, self.turns, usage, output), False
             self.emit(RunEnded(reason=reason, text=self._text, turns=self.turns))
         return self.outcome
 

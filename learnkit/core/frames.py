@@ -46,6 +46,7 @@ TODO_LIST, TASKS, SKILL = frame("todo"), frame("tasks"), frame("skill")
 SUMMARY, SUMMARY_SO_FAR = frame("summary"), frame("summary-so-far")
 REQUEST, EARLIER = frame("request"), frame("earlier")
 CONVERSATION, GOAL, BACKGROUND = frame("conversation"), frame("goal"), frame("background")
+MEMORY, MCP = frame("memory"), frame("mcp")
 
 
 def defused(text: str, frames: Sequence[str] = FRAMES) -> str:

@@ -172,7 +172,7 @@ def ask(agent: AgentLike) -> tuple[str, list[Block]]:
     began = agent.clock.time()
     lane = LANE.set(agent.name)
     try:
-        reply = sent_until_answered(agent, body_of(agent))
+        reply = sent_until_answered(agent, agent.request())
     except Stopped as stopped:
         agent.emit(ModelFailed(turn=agent.turns, **described(stopped)))
         return "cancelled", []

@@ -55,7 +55,12 @@ class Arguments:
     def schema(self) -> Json:
         """JSON Schema of the arguments, an object."""
         made = self.model.model_json_schema(by_alias=True)
-        return _normal(made, made.get("$defs", {}), ())
+        defs = made.get("$defs", {})
+        schema = _normal(made, defs, ())
+        # A type that contains itself cannot be written out: it stays a reference.
+        if any(_refers(schema, name) for name in defs):
+            schema["$defs"] = {name: _normal(one, defs, (name,)) for name, one in defs.items()}
+        return schema
 
     def check(self, given: Any) -> Json:
         """Check what the model wrote, and turn it into Python values.
@@ -201,12 +206,16 @@ def _is_json(value: Any) -> bool:
     return True
 
 
+def _refers(schema: Any, name: str) -> bool:
+    return f'"#/$defs/{name}"' in json.dumps(schema)
+
+
 def _normal(schema: Json, defs: Json, inside: tuple[str, ...]) -> Json:
     """Our form of a schema: no titles, references replaced, ``X | None = None`` as ``X``."""
     if reference := schema.get("$ref"):
         name = reference.rpartition("/")[2]
         if name in inside:
-            raise UsageError(f"the type {name!r} contains itself; arguments must be finite")
+            return {"$ref": f"#/$defs/{name}"}
         rest = {key: value for key, value in schema.items() if key != "$ref"}
         return _normal({**defs[name], **rest}, defs, (*inside, name))
     if "default" in schema and schema["default"] is None:

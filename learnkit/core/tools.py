@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, get_args, overload
 
+from learnkit.core.asynchronous import finished
 from learnkit.core.interface import AgentLike, Call
 from learnkit.core.tool_schema import Arguments
 from learnkit.errors import ArgumentsError, UsageError
@@ -31,8 +32,9 @@ class Tool:
     It can still be called like the function it is made from. In a class it works like a method.
 
     Args:
-        function: what is run. A parameter named ``agent`` receives the calling agent, one named
-            ``call`` the :class:`learnkit.Call` that it answers; the model sees neither.
+        function: what is run, plain or ``async``. A parameter named ``agent`` receives the calling
+            agent, one named ``call`` the :class:`learnkit.Call` that it answers; the model sees
+            neither.
         name: by default the function's.
         description: by default the docstring, without its section ``Args:``.
         parallel: how many calls of one reply may run side by side; True for 4.
@@ -68,8 +70,8 @@ class Tool:
             raise UsageError(
                 f"{self.name!r} cannot be a tool's name: 1 to 128 of letters, digits, '_' and '-'"
             )
-        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
-            raise UsageError(f"tool {self.name!r} must be a plain function: no async, no yield")
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise UsageError(f"tool {self.name!r} must be a plain or an async function: no yield")
         if parallel is not True and parallel < 0:
             raise UsageError(f"tool {self.name!r}: parallel is {parallel}; give 1 or more")
         self.parallel = SIDE_BY_SIDE if parallel is True else max(1, parallel)
@@ -142,7 +144,8 @@ class Tool:
                 raise ArgumentsError(f"{self.name}: {name} must be one of {allowed}")
         given = {"agent": agent, "call": call}
         arguments.update((name, given[name]) for name in self._arguments.injected)
-        return _as_result(self(**arguments))
+        value = self(**arguments)
+        return _as_result(finished(value) if inspect.iscoroutine(value) else value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._owner is None:

@@ -74,9 +74,13 @@ class MessageAdded:
         return "?" if self.index is None else str(self.index)
 
 
+#: What a request beside the conversation is for.
+_ASIDE = {"summary": "summary", "judgement": "judgement of the goal"}
+
+
 def _requested(asked: ModelRequested) -> str:
-    if asked.purpose == "summary":
-        return "The model is asked for a summary."
+    if asked.purpose in _ASIDE:
+        return f"The model is asked for a {_ASIDE[asked.purpose]}."
     verb = "goes" if asked.messages == 1 else "go"
     return f"Turn {asked.turn}: {count(asked.messages, 'message')} {verb} to the model."
 
@@ -122,8 +126,8 @@ def _replied(reply: ModelReplied) -> str:
     tokens = "the server does not say how many tokens"
     if usage.input_tokens is not None or usage.output_tokens is not None:
         tokens = f"{usage.sent:,} tokens in, {usage.output_tokens or 0:,} out"
-    if reply.purpose == "summary":
-        return f"The model has written a summary ({tokens})."
+    if reply.purpose in _ASIDE:
+        return f"The model has written a {_ASIDE[reply.purpose]} ({tokens})."
     return f"Turn {reply.turn}: the reply is here, {stopped(reply.stop_reason)} ({tokens})."
 
 

@@ -17,8 +17,11 @@ from __future__ import annotations
 from learnkit.events import (
     background,
     compaction,
+    goal,
     loop,
     mail,
+    mcp,
+    memory,
     permission,
     protocols,
     races,
@@ -38,6 +41,7 @@ from learnkit.events.log import Event
 SUBJECTS = (
     *(loop, permission, todo, subagents, skills, compaction, tasks, background),
     *(teams, mail, races, protocols, worktrees),
+    *(goal, memory, mcp),
 )
 
 

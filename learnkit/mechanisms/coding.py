@@ -86,7 +86,7 @@ class CodingTools(Mechanism):
             raise ToolError(output)
         return output if result.code == 0 else _noted(output, f"[exit code {result.code}]")
 
-    @tool(group="file", read_only=True)
+    @tool(group="file", read_only=True, parallel=True)
     def read_file(self, path: str, limit: int | None = None, offset: int = 0) -> str:
         """Read a text file and return its lines unchanged and unnumbered, ready for edit_file.
 

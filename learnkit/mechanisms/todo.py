@@ -1,7 +1,8 @@
 """Todo: a written plan, and a reminder when the model stops updating it.
 
 A plan that was made in one reply gets lost in the conversation. Here it is a list that the model
-keeps with a tool: replaced whole, checked before it counts, shown again with every update. After
+keeps with a tool: replaced whole, checked before it counts, so that no open item is lost, and shown
+again with every update. After
 some rounds without an update one reminder follows the results. The list lives as long as the agent;
 what has to outlive it is a task (lesson 7).
 """
@@ -132,6 +133,10 @@ class Todo(Mechanism):
         Args:
             items: At most 20, in the order in which you will do them. Only one may be in_progress.
         """
+        given = [item["id"].strip() for item in items]
+        lost = [item["text"] for item in self.open if item["id"] not in given]
+        if lost and not _problem(items):
+            raise self._rejected(f"still open, and missing in your list: {', '.join(lost)}")
         return self._replace(items)
 
     @tool(read_only=True, group="todo", holds="last")

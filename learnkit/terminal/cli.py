@@ -288,7 +288,10 @@ class _WithCommand(typer.core.TyperCommand):
 def serve(
     context: typer.Context,
     what: Annotated[
-        str, typer.Argument(help="s01, s01/mail, or a Python file that defines `script`")
+        str,
+        typer.Argument(
+            help="s01, s01/mail, a Python file that defines `script`, a .gguf file, or tiny"
+        ),
     ] = "",
     me: Annotated[bool, typer.Option("--me", help="you are the model, here")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="by default a free one")] = 0,

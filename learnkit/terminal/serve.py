@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from learnkit.clients.connect import model_setting, recorded
 from learnkit.clients.recordings.replay import Miss
 from learnkit.clients.scripted import Request, Scripted, Source
@@ -50,6 +52,8 @@ class Model:
             return cls(Person(sys.stdin, _say), "you", model_setting())
         if what.endswith(".py"):
             return cls(Scripted(_script(Path(what))), what, model_setting())
+        if what == "tiny" or what.endswith(".gguf"):
+            return cls._local(what)
         lesson, _, scenario = what.partition("/")
         with contextlib.suppress(ModuleNotFoundError):
             own = importlib.import_module(f"learnkit.course.lessons.{what}.model")
@@ -65,6 +69,20 @@ class Model:
         source = recorded(path, scenario or None)
         prompts = tuple(source.prompts)
         return cls(source, f"{lesson}/{source.scenario}", source.model or model_setting(), prompts)
+
+    @classmethod
+    def _local(cls, what: str) -> Model:
+        """A model on this machine; the smallest one is fetched, once the user agrees."""
+        from learnkit.clients import local
+
+        if what == "tiny" and not local.tiny().exists():
+            asked = f"Fetch SmolLM2-135M-Instruct (Apache-2.0, 93 MB) to {local.tiny()}?"
+            if not typer.confirm(asked, err=True):
+                raise UsageError("nothing was fetched; a model of your own: learnkit serve X.gguf")
+            _say("Fetching …")
+            local.fetch_tiny()
+        source, model = local.opened(what)
+        return cls(source, "llama.cpp on this machine", model, is_recorded=False)
 
     def missed(self, request: Request, error: Exception) -> str:
         """What a client is told whose request has no reply."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 from project import ROOT, lessons, pyproject, tracked_files
 
-from learnkit.course import files as course_files
 from learnkit.course.publish import repository
 from learnkit.course.workbook import start_page as startpage
 from learnkit.errors import UsageError
@@ -27,14 +25,6 @@ OURS = re.compile(
 
 
 def test_the_address_is_the_one_in_pyproject() -> None:
-    assert repository.address() == HOME
-
-
-def test_without_a_checkout_it_is_the_one_that_the_package_was_built_with(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    assert f"Repository, {HOME}" in metadata.metadata("learnkit").get_all("Project-URL")
-    monkeypatch.setattr(course_files, "checkout", lambda: None)
     assert repository.address() == HOME
 
 

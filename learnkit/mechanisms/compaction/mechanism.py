@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.core import transcript
 from learnkit.core.catalog import MODELS
-from learnkit.core.content import note, repaired, spoken
+from learnkit.core.content import note
 from learnkit.core.frames import CONVERSATION, REQUEST, SUMMARY, SUMMARY_SO_FAR, defused
 from learnkit.core.mechanism import Mechanism
-from learnkit.core.request import TRANSPORT, Stopped, sent_until_answered
+from learnkit.core.request import Stopped
+from learnkit.core.side_request import ask_aside
 from learnkit.core.token_count import CHARS_PER_TOKEN, TokenCount, length, sent
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import UsageError
@@ -31,9 +32,6 @@ from learnkit.events.compaction import (
     CompactionSummarised,
     TokensEstimated,
 )
-from learnkit.events.declaration import part
-from learnkit.events.log import LANE, PURPOSE
-from learnkit.events.loop import ModelReplied, ModelRequested, UsageData
 from learnkit.mechanisms.compaction.edits import (
     Message,
     micro_compact,
@@ -252,42 +250,13 @@ class Compaction(Mechanism):
 
     def _written(self, agent: Agent, prompt: str) -> str:
         """The model's summary; one that was cut is asked for again, with more room."""
-        reason, text = self._ask(agent, prompt, SUMMARY_TOKENS)
+        reason, text = ask_aside(agent, prompt, SUMMARY_TOKENS, "summary")
         if reason == "max_tokens":
-            reason, text = self._ask(agent, prompt, LONG_SUMMARY)
+            reason, text = ask_aside(agent, prompt, LONG_SUMMARY, "summary")
         if reason in _UNFINISHED or not text:
             about = f" (stop_reason {reason})" if reason in _UNFINISHED else ""
             raise _Unfinished(f"the model wrote no summary that is complete{about}")
         return text
-
-    def _ask(self, agent: Agent, prompt: str, limit: int) -> tuple[str | None, str]:
-        """Send one request for a summary; returns the reply's stop_reason and text."""
-        agent.emit(ModelRequested(turn=agent.turns, messages=1, purpose="summary"))
-        began = agent.clock.time()
-        lane, purpose = LANE.set(agent.name), PURPOSE.set("summary")
-        body = {
-            "model": agent.model,
-            "max_tokens": limit,
-            "messages": [{"role": "user", "content": prompt}],
-        }
-        body |= {key: agent.settings[key] for key in TRANSPORT if key in agent.settings}
-        try:
-            reply = sent_until_answered(agent, body)
-        finally:
-            LANE.reset(lane)
-            PURPOSE.reset(purpose)
-        agent.emit(
-            ModelReplied(
-                turn=agent.turns,
-                stop_reason=reply["stop_reason"],
-                usage=part(UsageData, reply["usage"]),
-                model=reply["model"],
-                seconds=agent.clock.time() - began,
-                purpose="summary",
-            )
-        )
-        blocks, _ = repaired(reply["content"], set(), agent.clock.new_id)
-        return reply["stop_reason"], spoken(blocks).strip()
 
     def _left(
         self, agent: Agent, summary: str, path: str, rest: Sequence[Message]

@@ -34,9 +34,3 @@ def test_the_verdict_is_the_answer_of_the_client(place: int) -> None:
         client.messages.create(**request(without(place)))
     assert refusal.message in str(caught.value)
     assert str(caught.value.status_code) in answer.finding
-
-
-def test_three_blocks_can_go() -> None:
-    names = ["nothing", *(one.name for one in blocks())]
-    free = [name for n, name in enumerate(names, -1) if verdict(n) is None]
-    assert free == ["nothing", "the thinking", "the text before the call", "the answer"]

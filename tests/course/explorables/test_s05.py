@@ -11,7 +11,7 @@ import learnkit as lk
 from learnkit.core.token_count import sent
 from learnkit.course.lessons.bills import PRICE
 from learnkit.course.lessons.s05 import explorable
-from learnkit.views.drawing.display import NARROW, WIDE
+from learnkit.views.drawing.display import WIDE
 
 NAMES = [f"manuals-of-{number:02}" for number in range(explorable.SKILLS)]
 RULE = "Before the next step, read what the step before this one has changed.\n"
@@ -71,19 +71,3 @@ def test_preloading_wins_late_and_the_picture_says_so_only_there(loads: str, fir
         assert costs == [f"{bill:.1f}" for bill in sorted(bills)]
         said = [line for shape in answer.canvas.shapes for line in shape.lines]
         assert any(f"from {first} skills on" in line for line in said) == (used >= first)
-
-
-@pytest.mark.parametrize("loads", LOADS)
-@pytest.mark.parametrize("width", [NARROW, 500, WIDE])
-def test_the_curves_are_on_scales_that_stay(width: float, loads: str) -> None:
-    first = explorable.draw(width, 0, loads).canvas
-    for used in range(explorable.SKILLS + 1):
-        canvas = explorable.draw(width, used, loads).canvas
-        assert canvas["bill line 80000"] == first["bill line 80000"]
-        if used % 5 == 0:
-            assert canvas["cause"].x == pytest.approx(canvas[f"used tick {used}"].x, abs=1)
-        for row in range(2):
-            *_, end = canvas[f"{row} curve"].path[1:].split("L")  # as far as it was dragged
-            dot = canvas[f"{row} now"]
-            assert [dot.x, dot.y] == pytest.approx([int(one) for one in end.split()], abs=1)
-        assert canvas["0 line"].y != canvas["1 line"].y
