@@ -28,16 +28,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Lines of the learner's code that one check may run. They come first, and not the seconds, so that
-#: most endless loops end alike on every machine.
-LINES = 50_000
-#: Seconds of computing while the learner's code is at work, and seconds in all, that one check may
-#: take. The longest one of the course computes for 0.4 s, and on a busy machine these 3 s take
-#: about 10 s. Imports aren't counted: the first one of the SDK takes 4.5 s while lines are traced.
-WORK, SECONDS = 3.0, 40.0
-#: Seconds that the learner's own lines may take, with what they wait for: Python 3.11 counts no
-#: lines of `while True: pass`.
-OWN = 5.0
+#: Seconds of computing with the learner's code at work, seconds that their own lines may take, with
+#: what they wait for, and seconds in all, that one check may take. The longest one of the course
+#: computes for 0.4 s.
+WORK, OWN, SECONDS = 5.0, 3.0, 40.0
 #: Seconds between two looks at the clock, and between two tries to end a loop that catches all.
 _LOOK, _AGAIN = 0.25, 0.05
 #: Seconds in which a thread of the learner's has to end after its check, and once it is stopped.
@@ -52,14 +46,13 @@ def judge(
     check: Callable[[Any], str | None],
     thing: object,
     *,
-    lines: int = LINES,
     work: float = WORK,
-    seconds: float = SECONDS,
     own: float = OWN,
+    seconds: float = SECONDS,
 ) -> str | None:
     """Run a check on the learner's object."""
     code = getattr(check, "__code__", None)  # the check may be in the learner's file, as in a test
-    limit = _Limit(lines, work, getattr(check, "seconds", seconds), own, code)
+    limit = _Limit(work, own, getattr(check, "seconds", seconds), code)
     verdict, where = None, ""
     try:
         with limit:
@@ -110,141 +103,105 @@ class _Endless(BaseException):
 class _Limit:
     """Stops the learner's code in this thread and in those that it starts.
 
-    Tracing counts lines, and Python ends it with the first exception that it raises. So an alarm
-    goes on raising, and begins to trace anew, for code that catches everything. It doesn't raise in
-    code of ours that the learner's has not called: that removes folders, say.
+    An alarm looks at the clock, and at which code is running. Once the time is up it raises in
+    every thread that is in the learner's code, again and again, and so does each line, for code
+    that catches everything.
+    It doesn't raise in code of ours that the learner's has not called: that removes folders, say.
 
     Attributes:
         over: whether the limit is reached.
         returned: name and value of the learner's function that returned last to other code.
     """
 
-    def __init__(
-        self, lines: int, work: float, seconds: float, own: float, check: CodeType | None
-    ) -> None:
+    def __init__(self, work: float, own: float, seconds: float, check: CodeType | None) -> None:
         self.over = False
         self.returned: tuple[str, object] | None = None
-        self._left, self._work, self._seconds, self._own = lines, work, seconds, own
-        self._check = check
-        self._ran = False  # a line of the learner's, since the last look
+        self._work, self._own, self._seconds, self._check = work, own, seconds, check
         self._raised: FrameType | None = None
-        self._threads: set[threading.Thread] = set()
 
     def __enter__(self) -> None:
-        self._computed = time.process_time()
+        self._computed, self._before = time.process_time(), {*sys._current_frames()}
+        self._tracer, self._hook = sys.gettrace(), threading.excepthook
         main = threading.current_thread() is threading.main_thread()
         self._alarm = main and hasattr(signal, "setitimer")
-        self._tracers = sys.gettrace(), threading.gettrace()
         if self._alarm:
             self._handler = signal.signal(signal.SIGALRM, self._look)
-            signal.setitimer(signal.ITIMER_REAL, _LOOK)
-        self._hook = threading.excepthook
+            signal.setitimer(signal.ITIMER_REAL, _LOOK, _LOOK)
         threading.excepthook = self._failed
-        threading.settrace(self._in_thread)
         sys.settrace(self._on_call)
 
     def __exit__(self, *_: object) -> None:
-        sys.settrace(self._tracers[0])  # of a debugger or a coverage tool
+        sys.settrace(self._tracer)  # of a debugger or a coverage tool
         if self._alarm:
-            self._alarm = False  # one that is on its way sets no other one
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._handler)
-        self._raised = None
-        threading.settrace(self._tracers[1])
-        self._end_threads()
+        self._raised, began = None, time.monotonic()
+        while self._threads() and (late := time.monotonic() - began) < _LEFT + _GRACE:
+            if self.over or late > _LEFT:
+                self.over = True
+                self._stop_threads()
+            time.sleep(_AGAIN)
         threading.excepthook = self._hook
 
     def _failed(self, args: Any) -> None:
         if args.exc_type is not _Endless:
             self._hook(args)
 
-    def _in_thread(self, frame: FrameType, event: str, value: object) -> Any:
-        self._threads.add(threading.current_thread())
-        sys.settrace(self._on_call)
-        return self._on_call(frame, event, value)
-
     def _on_call(self, frame: FrameType, event: str, value: object) -> Any:
-        return self._on_line if self._is_learners(frame) else None
+        """Trace the learner's functions: what they return; and, once it is over, each line."""
+        if not self._is_learners(frame):
+            return None
+        frame.f_trace_lines = self.over
+        return self._on_event
 
-    def _on_line(self, frame: FrameType, event: str, value: object) -> Any:
-        if event == "line":
-            self._left, self._ran = self._left - 1, True
-            if self.over or self._left < 0:
-                self._stop()
-                raise _Endless
-        elif event == "exception":
+    def _on_event(self, frame: FrameType, event: str, value: object) -> Any:
+        if event == "line" and self.over:
+            raise _Endless
+        if event == "exception":
             self._raised = frame
-        elif (
-            event == "return" and frame is not self._raised and not self._is_learners(frame.f_back)
-        ):
+        is_last = event == "return" and not self._is_learners(frame.f_back)
+        if is_last and frame is not self._raised:
             self.returned = _name(frame.f_code), value
-        return self._on_line
+        return self._on_event
 
     def _look(self, number: int, frame: FrameType | None) -> None:
-        """Handle the alarm, in the main thread; the next one comes when this is done."""
-        try:
-            self._count(frame)
-        finally:
-            if self._alarm:
-                signal.setitimer(signal.ITIMER_REAL, _AGAIN if self.over else _LOOK)
-
-    def _count(self, frame: FrameType | None) -> None:
-        computed, passed = time.process_time(), _AGAIN if self.over else _LOOK
-        theirs = [one for one in _stack(frame) if self._is_learners(one)]
-        if (theirs or self._ran) and not _imports(frame):
-            self._work -= computed - self._computed
-        # Not what a clock shows: a machine that stalls looks once.
-        self._seconds -= passed
-        innermost = (one for one in _stack(frame) if not _pythons(one.f_code.co_filename))
-        if next(innermost, None) in theirs:
-            self._own -= passed
-        self._computed, self._ran = computed, False
-        if min(self._work, self._own, self._seconds) < 0:
-            self._stop()
+        """Handle the alarm, in the main thread."""
+        passed = _AGAIN if self.over else _LOOK  # and not what a clock shows: a machine may stall
+        computed, before = time.process_time(), self._computed
+        stack = [*_stack(frame)]
+        theirs = [one for one in stack if self._is_learners(one)]
+        self._computed, self._seconds = computed, self._seconds - passed
+        self._work -= (computed - before) * bool(theirs)
+        innermost = next((one for one in stack if not _pythons(one.f_code.co_filename)), None)
+        self._own -= passed * self._is_learners(innermost)
+        if not self.over and min(self._work, self._own, self._seconds) < 0:
+            self.over = True
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
         if not self.over:
             return
+        self._stop_threads()
         for one in theirs:  # so that the next line raises too, if this is caught
-            one.f_trace = self._on_line
+            one.f_trace, one.f_trace_lines = self._on_event, True
         sys.settrace(self._on_call)
         if theirs or self._seconds < 0:
             self._seconds = max(self._seconds, _GRACE)  # for what removes folders
             raise _Endless
-
-    def _stop(self) -> None:
-        main = threading.current_thread() is threading.main_thread()
-        if main and self._alarm and not self.over:
-            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
-        self.over = True
 
     def _is_learners(self, frame: FrameType | None) -> bool:
         if frame is None or frame.f_code is self._check:
             return False
         return _learners(frame.f_code.co_filename)
 
-    def _end_threads(self) -> None:
-        """Raise in each thread that still runs the learner's code, until it ends."""
-        began = time.monotonic()
-        while self._running() and (late := time.monotonic() - began) < _GRACE:
-            if self.over or late > _LEFT:
-                self.over = True  # a thread that is traced ends by this, and the others below
-                time.sleep(2 * _AGAIN)
-                for one in self._running():
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                        ctypes.c_ulong(one), ctypes.py_object(_Endless)
-                    )
-            time.sleep(_AGAIN / 5)
+    def _threads(self) -> list[int]:
+        """The threads that have begun since, are in the learner's code, and wait for nothing."""
+        every = sys._current_frames().items()
+        return [id for id, one in every if id not in self._before and self._is_learners(one)]
 
-    def _running(self) -> list[int]:
-        """The threads that are in the learner's code, and wait for nothing."""
-        found = []
-        for one in self._threads:
-            frame = sys._current_frames().get(one.ident or 0)
-            while frame is not None and frame.f_code.co_filename == __file__:  # it is traced
-                frame = frame.f_back
-            # Not is_alive: Python takes a thread for ended if an alarm interrupts its join.
-            if one.ident and self._is_learners(frame):
-                found.append(one.ident)
-        return found
+    def _stop_threads(self) -> None:
+        for id in self._threads():
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(id), ctypes.py_object(_Endless)
+            )
 
 
 def _stack(frame: FrameType | None) -> Iterator[FrameType]:
@@ -252,11 +209,6 @@ def _stack(frame: FrameType | None) -> Iterator[FrameType]:
     while frame is not None and frame.f_code is not judge.__code__:
         yield frame
         frame = frame.f_back
-
-
-def _imports(frame: FrameType | None) -> bool:
-    importing = "<frozen importlib._bootstrap>"
-    return any(one.f_code.co_filename == importing for one in _stack(frame))
 
 
 @functools.cache

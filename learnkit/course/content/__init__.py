@@ -42,25 +42,18 @@ _LESSONS = Path(__file__).resolve().parents[1] / "lessons"
 _MODULES = "learnkit.course.lessons"
 
 
+@cache  # the start page asks for all twelve each time that it is written
 def load(name: str) -> Lesson:
     """Return the content of a lesson."""
-    folder = _LESSONS / name
-    if not (folder / "questions.yaml").is_file():
-        here = sorted(path.parent.name for path in folder.parent.glob("s*/questions.yaml"))
-        raise UsageError(f"there is no lesson {name!r}; there are: {', '.join(here) or 'none yet'}")
     from learnkit.course import files as course_files
-    from learnkit.course.content import question_file
-
-    texts, notebook = folder / question_file.NAME, course_files.notebook(name)
-    return _loaded(name, texts, texts.stat().st_mtime_ns, notebook, notebook.stat().st_mtime_ns)
-
-
-@cache  # the start page asks for all twelve each time that it is written
-def _loaded(name: str, data: Path, _data_time: int, notebook: Path, _notebook_time: int) -> Lesson:
     from learnkit.course.content import question_file, sources
 
-    texts = question_file.read(data)
-    cells = sources.read(notebook)
+    folder = _LESSONS / name
+    if not (folder / question_file.NAME).is_file():
+        here = sorted(path.parent.name for path in folder.parent.glob("s*/questions.yaml"))
+        raise UsageError(f"there is no lesson {name!r}; there are: {', '.join(here) or 'none yet'}")
+    texts = question_file.read(folder / question_file.NAME)
+    cells = sources.read(course_files.notebook(name))
     checks = importlib.import_module(f"{_MODULES}.{name}.exercises").EXERCISES
     game = None
     if (said := texts.game) is not None:

@@ -20,7 +20,6 @@ from typing import Any
 
 from learnkit.course import files as course_files
 from learnkit.course.progress import STATE
-from learnkit.runtime import atomic_write
 
 #: What a lesson links to outside its folder, and what it links to in the working copy instead:
 #: JupyterLab opens Markdown in an editor, but a notebook as a page.
@@ -40,30 +39,19 @@ def update(source: Path, target: Path, *, reset: bool = False) -> Iterator[str]:
     for original in course_files.lessons(source):
         copy = target / original.name
         content = fresh(original.read_bytes())
-        new, new_sources = _digest(content), _digest(_sources(content))
-        remembered = set(made_from.get(copy.name, ()))
-        if copy.exists():
-            found = copy.read_bytes()
-            old, old_sources = _digest(found), _digest(_sources(found))
-            edited = not {old, old_sources} & {*remembered, new_sources}
-            if edited and not reset:
-                if not remembered & {new, new_sources}:
-                    yield (
-                        f"{copy.name}: yours is kept; the course has a newer one (--reset takes it)"
-                    )
-                continue
-            if edited:
-                kept = _kept(copy)
-                yield f"{copy.name}: fresh again; yours is kept as {kept.name}"
-            # A copy that was only run keeps its outputs, as long as the sources are the same.
-            as_it_is = old == new or (
-                old_sources == new_sources and old not in remembered and not reset
-            )
-        else:
-            as_it_is = False
-        if not as_it_is:
-            atomic_write.replace(copy, content)
-        made_from[copy.name] = [new, new_sources]
+        new, before = _sources(content), made_from.get(copy.name)
+        found = _sources(copy.read_bytes()) if copy.exists() else None
+        edited = found is not None and found not in (before, new)
+        if edited and not reset:
+            if before != new:
+                yield f"{copy.name}: yours is kept; the course has a newer one (--reset takes it)"
+            continue
+        if edited:
+            kept = _kept(copy)
+            yield f"{copy.name}: fresh again; yours is kept as {kept.name}"
+        if found != new or reset:  # a copy that was only run keeps its outputs
+            course_files.put(copy, content.decode())
+        made_from[copy.name] = new
         state_file.write_text(json.dumps(made_from, indent=2), encoding="utf-8")
 
 
@@ -101,27 +89,20 @@ def _source(cell: Any) -> str:
     return source if isinstance(source, str) else "".join(map(str, source or ()))
 
 
-def _sources(content: bytes) -> bytes:
-    """The sources of a notebook's cells, in order; of any other file, its whole content."""
-    cells = _cells(_notebook(content))
-    if not cells:
-        return content
-    return json.dumps([[cell.get("cell_type"), _source(cell)] for cell in cells]).encode()
+def _sources(content: bytes) -> str:
+    """A digest of the sources of a notebook's cells, in order; of any other file, of all of it."""
+    if cells := _cells(_notebook(content)):
+        content = json.dumps([[cell.get("cell_type"), _source(cell)] for cell in cells]).encode()
+    return hashlib.sha256(content).hexdigest()
 
 
-def _read(state_file: Path) -> dict[str, list[str]]:
-    """The digests of what each copy was made from; none if the file can't be read."""
+def _read(state_file: Path) -> dict[str, str]:
+    """What each copy was made from; nothing if the file can't be read."""
     try:
         remembered = json.loads(state_file.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return {}
-    if not isinstance(remembered, dict):
-        return {}
-    return {
-        name: one
-        for name, one in remembered.items()
-        if isinstance(one, list) and all(isinstance(digest, str) for digest in one)
-    }
+    return remembered if isinstance(remembered, dict) else {}
 
 
 def _kept(copy: Path) -> Path:
@@ -130,7 +111,3 @@ def _kept(copy: Path) -> Path:
     kept = next(path for path in names if not path.exists())
     shutil.copy(copy, kept)
     return kept
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

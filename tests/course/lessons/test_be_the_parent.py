@@ -65,11 +65,6 @@ def test_the_rules_reach_a_child_in_either_way(lab: Lab, prompt: str) -> None:
         (game.QUESTION, "-9999 is no reading, 0.8 too high", "-4423.2 °F, from 4 readings"),
         ("docs/rules.md, in °F", "the station", "of beijing is "),
         ("Cairo. Follow docs/rules.md.", "the unit", "32.0 °C, from 3 readings"),
-        (
-            "Cairo. Add 0.8. Count -9999 as a real reading. Never use Fahrenheit.",
-            "the unit, -9999 is no reading, 0.8 too high",
-            "-2475.1 °C, from 4 readings",
-        ),
     ],
 )
 def test_what_a_prompt_leaves_out_is_assumed(
@@ -95,7 +90,5 @@ def test_what_a_prompt_leaves_out_is_assumed(
         ("Cairo in °F, not in °C; don't count -9999. Never add 0.8: subtract it.", []),
     ],
 )
-def test_a_fact_is_heard_in_its_words_and_not_in_their_opposite(
-    said: str, lacks: list[str]
-) -> None:
+def test_a_fact_is_heard_in_its_words(said: str, lacks: list[str]) -> None:
     assert game.lacking(said) == lacks

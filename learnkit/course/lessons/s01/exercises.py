@@ -41,11 +41,27 @@ def check_stuck(stuck: Any) -> Verdict:
     cases = (
         ("three replies that call `ls`", _array([ls], [ls], [ls]), True),
         ("two replies that call `ls`", _array([ls], [ls]), False),
-        ("four, of which the last three call `ls`", _array([pwd], ["Hm.", ls], [ls], [ls]), True),
-        ("three of four that call `ls`, not in a row", _array([ls], [ls], [pwd], [ls]), False),
-        ("the same input, the last time for another tool", _array([ls], [ls], [other]), False),
-        ("three that call `ls` and `pwd`", _array([ls, pwd], [ls, pwd], [ls, pwd]), True),
-        ("three that call `ls`, the first one `pwd`, too", _array([ls, pwd], [ls], [ls]), False),
+        (
+            "four replies, of which the last three call `ls`",
+            _array([pwd], ["Hm.", ls], [ls], [ls]),
+            True,
+        ),
+        (
+            "four replies, three of which call `ls`, not in a row",
+            _array([ls], [ls], [pwd], [ls]),
+            False,
+        ),
+        (
+            "three replies with one input, the last for another tool",
+            _array([ls], [ls], [other]),
+            False,
+        ),
+        ("three replies that call `ls` and `pwd`", _array([ls, pwd], [ls, pwd], [ls, pwd]), True),
+        (
+            "three replies that call `ls`, the first one `pwd`, too",
+            _array([ls, pwd], [ls], [ls]),
+            False,
+        ),
         ("three replies without a call", _array(["a"], ["a"], ["a"]), False),
         ("no reply yet", _array(), False),
     )

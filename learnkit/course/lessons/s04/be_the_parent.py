@@ -34,25 +34,17 @@ RULES = """\
 """
 
 
-#: What a child has to know: the words in its prompt, or in a file that this names, that say it;
-#: those that say the opposite; and what a learner reads about them.
+#: What a child has to know: the words in its prompt, or in a file that this names, that say it, and
+#: what a learner reads about them. Subtracted from the mean in °F, 0.8 is 1.44.
 FACTS = {
-    "the station": (r"(?i)cairo", r"$^", "Cairo"),
+    "the station": (r"(?i)cairo", "Cairo"),
     "the unit": (
         r"\bF\b|°\s?f\b|(?i:fahrenheit|\b(?:in|to|into|as|degrees) f\b)",
-        r"(?i)(?:never|not|n't)(?: \w+){0,2} (?:fahrenheit|°?F\b)",
         "F, °F, Fahrenheit",
     ),
-    "-9999 is no reading": (
-        r"9[.,]?999",
-        r"(?i)(?<!not )(?<!n't )(?<!never )(?:count|include|keep) (?:the )?-?9[.,]?999"
-        r"|9999 (?:is|as|counts as) an? (?:real|valid|normal)",
-        "-9999, docs/rules.md",
-    ),
-    # Subtracted from the mean in °F, it is 1.44.
+    "-9999 is no reading": (r"9[.,]?999", "-9999, docs/rules.md"),
     "0.8 too high": (
         r"(?i)(?<![\d.,])(?:0?[.,]8|1[.,]44)(?!\d)|eight tenths",
-        r"(?i)(?<!not )(?<!n't )(?<!never )\badd (?:0?[.,]8|1[.,]44)|too low",
         "0.8, .8, 1.44 (in °F), docs/rules.md",
     ),
 }
@@ -91,16 +83,15 @@ def calculated(station: str, table: str, known: str) -> str:
 
 
 def lacking(known: str) -> list[str]:
-    """The facts that a text doesn't say in words that a child hears, or says the opposite of."""
-    facts = FACTS.items()
-    return [f for f, (said, no, _) in facts if not re.search(said, known) or re.search(no, known)]
+    """The facts that a text doesn't say in words that a child hears."""
+    return [fact for fact, (said, _) in FACTS.items() if not re.search(said, known)]
 
 
 def looked_for(facts: Iterable[str]) -> str:
     """Which words a child, as a program, looks for."""
-    lines = [f"  {fact}: {FACTS[fact][2]}" for fact in facts]
+    lines = [f"  {fact}: {FACTS[fact][1]}" for fact in facts]
     return "\n".join(
-        ["A child is a program. It looks for these words, and for no opposite:", *lines]
+        ["A child is a program. It looks for these words, and hears no “not”:", *lines]
     )
 
 

@@ -39,14 +39,14 @@ def check_orphans(orphans: Any) -> Verdict:
     two, both, end = _message("ab"), _message(results="ab"), _message(text="A tool_result, b.")
     one = _message(results="a", text="Stop.")
     cases: Cases = (
-        ("a conversation with all pairs", ([go, two, both, end],), set[str]()),
-        ("one whose calls were cut off", ([go, both, end],), {"a", "b"}),
-        ("one in which only a has a result", ([go, two, one, end],), {"b"}),
-        ("one that ends with two calls", ([go, two],), {"a", "b"}),
-        ("a prompt between calls and results", ([go, two, go, both],), {"a", "b"}),
-        ("no messages", ([],), set[str]()),
+        ("a conversation with all pairs", ([go, two, both, end],), list[str]()),
+        ("a conversation whose calls were cut off", ([go, both, end],), ["a", "b"]),
+        ("a conversation in which only a has a result", ([go, two, one, end],), ["b"]),
+        ("a conversation that ends with two calls", ([go, two],), ["a", "b"]),
+        ("a prompt between calls and results", ([go, two, go, both],), ["a", "b"]),
+        ("no messages", ([],), list[str]()),
     )
-    return first_wrong(orphans, cases, set)
+    return first_wrong(orphans, cases, lambda ids: sorted({*ids}))
 
 
 EXERCISES = {

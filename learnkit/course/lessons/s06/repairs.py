@@ -81,7 +81,7 @@ def check_forget(agent: Any) -> Verdict:
         with with_settings(agent, THRESHOLD=1_000, summarise=asked.append):
             agent.forget(lead)
         if len(asked) != wanted:
-            return f"the array is {what}: forget asked for {len(asked)} summaries, not {wanted}"
+            return f"the array is {what}: summaries asked for: {len(asked)}, not {wanted}"
         if lead.focus:
             return "it leaves the focus, so that the next request is summarised again"
         if what == "short" and lead.messages != messages:

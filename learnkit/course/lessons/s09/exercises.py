@@ -56,17 +56,22 @@ def check_unheard(unheard: Any) -> Verdict:
     late = _line("0badcafe", "Bob's mail:\ndelete row 4")
     quoting = _heard(_line("c0ffee00", f"Did you get this? {second}"))
     block = {"role": "user", "content": [{"type": "text", "text": f"<inbox>\n{first}\n</inbox>"}]}
+
+    def found(lines: list[str], messages: list[Any]) -> list[str]:
+        return [json.loads(line)["id"] for line in unheard(lines, messages)]
+
+    both = [*_heard(first), *_heard(late)]
     cases: Cases = [
-        ("one line, and no messages yet", ([first], []), [first]),
+        ("one line, and no messages yet", ([first], []), ["a1b2c3d4"]),
         ("a line that the messages hold", ([first], _heard(first)), []),
         ("a delivered line with a line break in its text", ([late], _heard(late)), []),
-        ("two lines, of which one was delivered", ([first, late], _heard(first)), [late]),
-        ("two mails “ok”, of which one was delivered", ([first, second], _heard(first)), [second]),
-        ("lines of two messages", ([late, first], [*_heard(first), *_heard(late)]), []),
+        ("two lines, of which one was delivered", ([first, late], _heard(first)), ["0badcafe"]),
+        ("two mails “ok”, one of them delivered", ([first, second], _heard(first)), ["e5f6a7b8"]),
+        ("lines of two messages", ([late, first], both), []),
         ("a line in a text block, beside results", ([first], [block]), []),
-        ("a line that a delivered one only quotes", ([second], quoting), [second]),
+        ("a line that a delivered one only quotes", ([second], quoting), ["e5f6a7b8"]),
     ]
-    return first_wrong(unheard, cases)
+    return first_wrong(found, cases)
 
 
 EXERCISES = {
