@@ -87,7 +87,7 @@ from threading import Thread
 import time
 Thread(target=agent.bash, args=(agent.Agent(), "echo $$ > part; mv part pid; exec sleep 60"),
        daemon=True).start()
-while not (agent.ROOT / "pid").exists():
+while not ((agent.ROOT / "pid").exists() and agent.STARTED):
     time.sleep(0.01)
 """
     with Terminal(TEXT, lambda _: lk.say("."), tmp_path) as terminal:
