@@ -158,7 +158,7 @@ class Desk:
         self.env = env
         screen = Screen(*options, folder=self.repo, columns=120, forked=forked, **env)
         self.stack.callback(screen.close)
-        screen.expect("/help · ≈")
+        quiet(screen)
         return screen
 
     def processes(self) -> list[str]:
@@ -232,7 +232,7 @@ def quiet(screen: Screen) -> None:
 
     def still() -> bool:
         filled = [line for line in screen.lines if line.strip()]
-        return any(line.startswith("/help · ≈") for line in filled[-3:])
+        return any(re.match(r"/help · ([\w-]+ · )?≈", line) for line in filled[-3:])
 
     screen.until(still, "a quiet line")
 
