@@ -124,9 +124,3 @@ def test_a_parameter_that_is_left_out_is_found() -> None:
     assert missing(good, "Cut.") == ["path", "size"]
     elsewhere = "\nReturns:\n    size: in bytes.\n"
     assert missing(good, doc.format("see size") + elsewhere) == ["size"]
-
-
-def test_constructors_are_looked_at() -> None:
-    names = {name for name, _, _ in public()}
-    assert "learnkit.core.agent:Agent.__init__" in names
-    assert "learnkit.core.catalog:Price.__init__" not in names, "a dataclass wrote it"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 import json
-import pkgutil
 import subprocess
 import sys
 
@@ -58,10 +57,6 @@ def test_a_light_name_loads_nothing_heavy(name: str) -> None:
     assert heavy_after(f"import learnkit as lk\nassert lk.{name}") == []
 
 
-def test_the_probe_sees_what_is_heavy() -> None:
-    assert heavy_after("import yaml") == ["yaml"]
-
-
 def test_every_public_name_resolves_and_is_cached() -> None:
     for name in learnkit.__all__:
         value = getattr(learnkit, name)
@@ -86,13 +81,6 @@ def test_a_type_checker_is_told_the_same_names() -> None:
 def test_an_unknown_name_is_an_attribute_error_that_names_it() -> None:
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = learnkit.no_such_name
-
-
-def test_no_public_name_is_a_module_too() -> None:
-    """Importing ``learnkit.x`` puts the module in the place of a public name ``x``."""
-    modules = {info.name for info in pkgutil.iter_modules(learnkit.__path__) if not info.ispkg}
-    doubled = modules & set(learnkit.__all__)
-    assert [name for name in doubled if not inspect.ismodule(getattr(learnkit, name))] == []
 
 
 @pytest.mark.slow

@@ -102,10 +102,6 @@ def test_a_stage_of_the_gate_fails_at_its_first_failure() -> None:
     assert done.stdout.splitlines()[-2:] == ["1", "0"]
 
 
-def test_it_shows_the_line_for_those_who_have_uv() -> None:
-    assert "`uvx --from '.[lab]' learnkit lab`" in README
-
-
 def test_the_index_of_the_documentation_lists_every_page() -> None:
     index = (DOCS / "README.md").read_text("utf-8")
     listed = re.findall(r"^\| \[.+?\]\((\w[\w-]*\.md)\) \|", index, re.MULTILINE)
@@ -232,17 +228,3 @@ def test_the_repository_stays_small() -> None:
     assert sum(file.stat().st_size for file in files if file.exists()) < 15_000_000
     for path in lessons():
         assert path.stat().st_size <= 300_000, path.name
-
-
-def test_the_games_are_in_the_lessons_that_their_page_and_the_start_page_name() -> None:
-    page = (DOCS / "games.md").read_text("utf-8")
-    start = (ROOT / "learnkit" / "course" / "workbook" / "start_page.md").read_text("utf-8")
-    modelled = [number for number in range(1, 13) if load(f"s{number:02}").game is not None]
-    named = ", ".join(map(str, modelled[:-1])) + f" and {modelled[-1]}"
-    assert f"**Be the model** (lessons {named})" in page
-    (row,) = (line for line in start.splitlines() if "**Be the model.**" in line)
-    assert [int(number) for number in re.findall(r"\[(\d+)\]", row)] == modelled
-    race = {path.stem for path in lessons() if "RaceFinder(" in path.read_text("utf-8")}
-    assert race == {"s09_teams"}
-    assert "**Find the race** (lesson 9)" in page
-    assert re.search(r"^\| \[9\].*\*\*Find the race", start, re.MULTILINE)

@@ -36,13 +36,6 @@ def test_a_lesson_stays_together_and_so_does_a_page() -> None:
     }
 
 
-def test_twelve_lessons_are_divided_evenly() -> None:
-    lessons = [f"tests/browser/test_course.py::test_a_quiz[s{n:02}]" for n in range(1, 13)]
-    for parts in (4, 6):
-        found = [sum(map(Share(part, parts).has, lessons)) for part in range(parts)]
-        assert found == [12 // parts] * parts
-
-
 @pytest.mark.parametrize("text", ["", "4/4", "1", "-1/4", "1/0", "a/b", "1/4 "])
 def test_what_is_no_share_is_said(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="no share: write 0/4"):

@@ -33,23 +33,6 @@ def test_a_random_team_on_the_wall_clock_too(tmp_path: Path, seed: int) -> None:
     simulate(seed, tmp_path, real=True)
 
 
-def test_a_thread_of_another_test_may_end_meanwhile(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    over = threading.Event()
-    other = threading.Thread(target=over.wait)
-    arm = simulated._arm
-
-    def end(run: Any, plan: Any) -> None:
-        over.set()
-        other.join()
-        arm(run, plan)
-
-    monkeypatch.setattr(simulated, "_arm", end)
-    other.start()
-    simulate(7, tmp_path)
-
-
 def test_a_thread_that_the_run_leaves_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -112,10 +112,3 @@ def test_a_release_is_built_from_a_tag_and_checked_before_it_is_attached() -> No
     assert "wheel" in calls(build)
     assert any("twine check --strict" in command for command in commands(build))
     assert {content["jobs"][name]["needs"] for name in ("release", "publish")} == {"build"}
-
-
-def test_the_address_is_compared_with_the_repository_that_a_workflow_runs_in() -> None:
-    lint = commands(workflows()["ci"]["jobs"]["lint"])
-    (step,) = (command for command in lint if "learnkit.course.publish.repository" in command)
-    assert "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY" in step
-    assert lint.index("bash .ci/run lint") < lint.index(step), "lint makes the environment"

@@ -18,14 +18,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from profiles import examples
-from steps import steps
 
 from learnkit.backends.files.board import TaskBoard
-from learnkit.backends.files.store import write_together
-from learnkit.backends.files.task_folder import Folder
 from learnkit.backends.rules import NEXT
-from learnkit.backends.task import Task
-from learnkit.core.readiness import is_ready
 from learnkit.errors import ToolError, UsageError
 
 WORKER = Path(__file__).parents[1] / "support" / "board_worker.py"
@@ -222,18 +217,6 @@ def test_a_refusal_names_all_that_is_in_the_way(tmp_path: Path, refused: Any, pr
     assert board.tasks() == before
 
 
-def test_who_may_change_what_nobody_has_in_progress(tmp_path: Path) -> None:
-    board = board_of(tmp_path, count=2)
-    board.update(1, "in_progress", owner="alice")
-    assert board.update(1, by="bob", result_summary="half of it", worktree="wt/one")
-    assert board.update(1, by="bob", worktree="") == board.get(1)
-    assert (board.get(1).result_summary, board.get(1).worktree) == ("half of it", "")
-    board.update(2, "in_progress")
-    assert board.update(2, "failed", by="bob") == board.get(2)
-    board.update(1, "completed", by="alice")
-    assert board.update(1, "pending", by="bob") == board.get(1)
-
-
 def test_a_file_edited_by_hand_is_seen_at_once_and_kept(tmp_path: Path) -> None:
     board = board_of(tmp_path, count=2)
     path = tmp_path / "task_2.json"
@@ -243,22 +226,6 @@ def test_a_file_edited_by_hand_is_seen_at_once_and_kept(tmp_path: Path) -> None:
     assert json.loads(path.read_text())["priority"] == 2
     path.unlink()
     assert [task.id for task in board.tasks()] == [1]
-
-
-def test_only_the_files_that_are_asked_for_and_have_changed_are_read(tmp_path: Path) -> None:
-    board = board_of(tmp_path, count=3)
-    whole = (tmp_path / "task_2.json").read_text()
-    (tmp_path / "task_2.json").write_text("{oops")
-    folder = Folder(tmp_path)
-    before = folder.tasks([3, 1, 9])
-    assert list(before) == [1, 3]
-    with pytest.raises(UsageError, match="is not JSON"):
-        folder.tasks()
-    (tmp_path / "task_2.json").write_text(whole)
-    board.update(3, "completed")
-    now = folder.tasks()
-    assert now[1] is before[1]
-    assert (before[3].status, now[3].status) == ("pending", "completed")
 
 
 @pytest.mark.parametrize(
@@ -362,37 +329,6 @@ def test_the_files_are_what_everybody_expects(tmp_path: Path) -> None:
     assert "größe" in text
 
 
-def test_a_task_has_everything_in_its_file() -> None:
-    task = Task(
-        *(7, "parse", "all of it", "failed", (1, 3), (9,), "alice", ("coder", "night")),
-        *("no luck", "wt/parse", 4, "a1", "2026-01-01T00:00:00+00:00"),
-        more={"priority": 2},
-    )
-    assert task.file == "task_7.json"
-    assert task.to_json() == {
-        "id": 7,
-        "subject": "parse",
-        "description": "all of it",
-        "status": "failed",
-        "blockedBy": [1, 3],
-        "blocks": [9],
-        "owner": "alice",
-        "tags": ["coder", "night"],
-        "result_summary": "no luck",
-        "worktree": "wt/parse",
-        "token": 4,
-        "incarnation": "a1",
-        "lease_until": "2026-01-01T00:00:00+00:00",
-        "priority": 2,
-    }
-    assert Task.from_json(json.loads(json.dumps(task.to_json()))) == task
-    assert Task.from_json({"id": 1, "subject": "a"}) == Task(1, "a")
-    marks = [Task(1, "a", status=status).mark for status in NEXT]
-    assert dict(zip(NEXT, marks, strict=True)) == {
-        **{"pending": "[ ]", "in_progress": "[>]", "failed": "[!]", "completed": "[x]"}
-    }
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -421,15 +357,6 @@ def test_a_damaged_file_is_named_and_left_alone(tmp_path: Path, text: str, probl
     with pytest.raises(UsageError, match=problem):
         TaskBoard(tmp_path)
     assert (tmp_path / "task_1.json").read_text() == text
-
-
-def test_other_files_are_no_tasks(tmp_path: Path) -> None:
-    board = board_of(tmp_path, count=1)
-    for name in ("task_01.json", "task_0.json", "task_x.json", "notes.json", "task_2.json.bak"):
-        (tmp_path / name).write_text("{oops")
-    assert [task.id for task in TaskBoard(tmp_path).tasks()] == [1]
-    (tmp_path / "board.json").write_text('"nonsense"')
-    assert board.create("next").id == 2
 
 
 @pytest.mark.parametrize(
@@ -464,76 +391,7 @@ def test_both_directions_are_mended_at_the_start(tmp_path: Path) -> None:
     assert board.get(2).blocked_by == (1,)
 
 
-def test_opening_a_board_writes_only_what_has_to_be_mended(tmp_path: Path) -> None:
-    board_of(tmp_path, "1>2", count=3)
-
-    def versions() -> dict[str, tuple[int, int]]:
-        stats = {path.name: path.stat() for path in tmp_path.glob("task_*.json")}
-        return {name: (stat.st_ino, stat.st_mtime_ns) for name, stat in stats.items()}
-
-    before = versions()
-    TaskBoard(tmp_path)
-    assert versions() == before
-    path = tmp_path / "task_3.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "blockedBy": [1]}))
-    edited = versions()
-    TaskBoard(tmp_path)
-    assert {name for name, one in versions().items() if one != edited[name]} == {"task_1.json"}
-
-
-@pytest.mark.slow
-def test_opening_a_board_takes_a_time_in_proportion_to_its_tasks(tmp_path: Path) -> None:
-    def work(count: int) -> int:
-        folder = tmp_path / str(count)
-        tasks = [
-            Task(id, f"step {id}", blocked_by=(1,) if id > 1 else (), blocks=())
-            for id in range(1, count + 1)
-        ]
-        write_together(folder, {task.file: task.to_json() for task in tasks})  # 1 must be mended
-        return steps(lambda: TaskBoard(folder))
-
-    work(10)
-    assert work(400) < 2.2 * work(200)
-    assert TaskBoard(tmp_path / "400").get(1).blocks == tuple(range(2, 401))
-
-
-def test_a_task_whose_neighbour_was_removed_by_hand_can_be_deleted(tmp_path: Path) -> None:
-    board = board_of(tmp_path, "1>2 2>3", count=3)
-    for id in (1, 3):
-        (tmp_path / f"task_{id}.json").unlink()
-    assert board.update(2, "deleted") is None
-    assert board.tasks() == []
-
-
-def test_reading_a_board_that_is_not_there_makes_nothing(tmp_path: Path) -> None:
-    board = TaskBoard(tmp_path / "deep" / ".tasks")
-    assert board.tasks() == []
-    assert board.news() == []
-    for act in (lambda: board.get(1), lambda: board.update(1), lambda: board.claim(1, "a")):
-        with pytest.raises(ToolError, match="there is no task 1; the board has: none"):
-            act()
-    assert board.ready() == board.release("a", "1") == []
-    assert board.renew("a", "1", 60) == []
-    board.open()
-    assert list(tmp_path.iterdir()) == []
-    TaskBoard(board.folder).create("made elsewhere")
-    assert [new and new.id for _, new in board.news()] == [1]
-
-
 # Many processes
-
-
-@pytest.mark.slow
-def test_numbers_never_collide_between_processes(tmp_path: Path) -> None:
-    workers = [worker("create", tmp_path, f"w{number}", 15) for number in range(4)]
-    for one in workers:
-        one.communicate(timeout=60)
-        assert one.returncode == 0
-    board = TaskBoard(tmp_path)
-    assert [task.id for task in board.tasks()] == list(range(1, 61))
-    names = sorted(task.subject for task in board.tasks())
-    assert names == sorted(f"w{w} {n}" for w in range(4) for n in range(15))
-    check(board)
 
 
 @pytest.mark.slow
@@ -615,11 +473,3 @@ def test_killed_anywhere_a_board_is_as_before_or_as_after(tmp_path: Path, change
     new = [task.to_json() for task in copy.tasks()]
     assert new != old
     assert after_death(folder, change, old, new) == {"old", "new"}
-
-
-def test_readiness_is_of_pending_tasks_that_are_nobody_s() -> None:
-    free, taken = Task(1, "a"), Task(2, "b", owner="alice")
-    done, waits = Task(3, "c", status="completed"), Task(4, "d", blocked_by=(1,))
-    after = Task(5, "e", blocked_by=(3,))
-    tasks = {task.id: task for task in (free, taken, done, waits, after)}
-    assert [task.id for task in tasks.values() if is_ready(task, tasks)] == [1, 5]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from teams import say, send, spawn, when
 from typer.testing import CliRunner
 
 import learnkit as lk
-from learnkit.backends.files.backend import FilesBackend
 from learnkit.backends.interface import Backend
 from learnkit.terminal.cli import app
 
@@ -66,40 +64,6 @@ def test_a_server_that_is_not_there_is_one_sentence_without_the_password() -> No
     assert "\n" not in str(caught.value)
 
 
-def test_simulated_time_cannot_move_the_clock_of_a_server() -> None:
-    with pytest.raises(lk.UsageError, match="which a VirtualClock cannot move"):
-        lk.open_backend("postgresql://127.0.0.1:1/d", clock=lk.VirtualClock())
-
-
-def test_patience_is_a_number_of_seconds(tmp_path: Path) -> None:
-    with pytest.raises(lk.UsageError, match=r"patience is 0 s; give a number above 0"):
-        lk.open_backend(sqlite(tmp_path), patience=0)
-
-
-def test_without_an_address_the_environment_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("LEARNKIT_BACKEND", raising=False)
-    assert lk.open_backend().address == "files:."
-    monkeypatch.setenv("LEARNKIT_BACKEND", f"files:{tmp_path}")
-    assert lk.open_backend().address == f"files:{tmp_path}"
-    assert lk.open_backend("files:elsewhere").address == "files:elsewhere"
-
-
-def test_the_folders_are_those_of_the_lessons(tmp_path: Path) -> None:
-    for root, names in (
-        (tmp_path, [".tasks", ".tasks-night", ".team", ".team-night"]),
-        (tmp_path / ".learnkit", ["tasks", "tasks-night", "team", "team-night"]),
-    ):
-        backend = lk.open_backend(f"files:{root}")
-        for team in ("team", "night"):
-            backend.board(team).create("a task")
-            backend.mail(team).open("alice")
-        found = sorted(one.name for one in root.iterdir() if one.name != ".learnkit")
-        assert found == names
-    assert (tmp_path / ".team" / "inbox" / "alice.jsonl").exists()
-
-
 @pytest.mark.parametrize(
     ("missing", "address", "extra"),
     [
@@ -117,9 +81,6 @@ def test_without_the_extra_it_says_which_one_to_install(
     assert f"get it with: pip install 'learnkit[{extra}]'" in ran.stdout, ran.stderr
 
 
-# Tables
-
-
 def test_the_tables_are_made_once_by_a_command(tmp_path: Path) -> None:
     address = sqlite(tmp_path)
     with pytest.raises(lk.UsageError, match="has no tables for learnkit yet; make them once: lear"):
@@ -134,6 +95,9 @@ def test_the_tables_are_made_once_by_a_command(tmp_path: Path) -> None:
         assert len(backend.board().tasks()) == 2
 
 
+# Tables
+
+
 @pytest.mark.parametrize(("version", "age"), [(2, "a newer"), (0, "an older")])
 def test_tables_of_another_version_are_left_alone(version: int, age: str, tmp_path: Path) -> None:
     run("backend", "init", sqlite(tmp_path))
@@ -143,16 +107,6 @@ def test_tables_of_another_version_are_left_alone(version: int, age: str, tmp_pa
     for create in (False, True):
         with pytest.raises(lk.UsageError, match=f"by {age} learnkit: they have version {version}"):
             lk.open_backend(sqlite(tmp_path), create=create)
-
-
-def test_the_command_says_what_was_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("LEARNKIT_BACKEND", raising=False)
-    assert "learnkit backend init URL" in str(run("backend", "init").exception)
-    nowhere = run("backend", "init", sqlite(tmp_path / "none")).exception
-    assert isinstance(nowhere, lk.LearnkitError)
-    assert "unable to open database file" in str(nowhere)
-    monkeypatch.setenv("LEARNKIT_BACKEND", sqlite(tmp_path))
-    assert run("backend", "init").exit_code == 0
 
 
 # Teams
@@ -224,28 +178,6 @@ def test_each_part_of_a_team_s_state_can_be_kept_elsewhere(tmp_path: Path) -> No
         assert not (tmp_path / ".team" / name).exists()
 
 
-def test_a_team_s_state_is_in_one_place(tmp_path: Path) -> None:
-    def nothing(name: str, role: str) -> list[lk.Mechanism]:
-        return []
-
-    backend = FilesBackend(tmp_path)
-    with pytest.raises(lk.UsageError, match=r"either in the folder '\.team' or in the backend fil"):
-        lk.Team(".team", nothing, backend=backend)
-    with pytest.raises(lk.UsageError, match="say where the team's state is"):
-        lk.Team(factory=nothing)
-    assert lk.Team(None, nothing, backend=backend, name="night").folder == tmp_path / ".team-night"
-
-
-def test_simulated_time_and_a_server_do_not_go_together(tmp_path: Path) -> None:
-    class Server(FilesBackend):
-        has_clock = True
-
-    team = lk.Team(None, lambda name, role: [], backend=Server(tmp_path))
-    lead = lk.Agent(lk.scripted(say("x"), clock=lk.VirtualClock()), [team])
-    with pytest.raises(lk.UsageError, match="which a VirtualClock cannot move"), team:
-        lead.run("Go.")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("given", ["address", "backend", "environment"])
 def test_the_whole_harness_works_on_a_backend(
@@ -266,13 +198,3 @@ def test_the_whole_harness_works_on_a_backend(
         assert [task.subject for task in opened.board("night").tasks()] == ["look"]
         assert opened.board().tasks() == []
     assert not (tmp_path / "ws" / ".learnkit" / "tasks").exists()
-
-
-def test_a_replay_keeps_to_the_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LEARNKIT_BACKEND", "postgresql://127.0.0.1:1/d")
-    client = lk.scripted(
-        [lk.use("task_create", subject="x"), lk.say("ok")], clock=lk.VirtualClock()
-    )
-    lk.full_agent(client, tmp_path).run("Go.")
-    (task,) = (tmp_path / ".learnkit" / "tasks").glob("task_*.json")
-    assert json.loads(task.read_text("utf-8"))["subject"] == "x"

@@ -20,7 +20,7 @@ import learnkit as lk
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.files.mailbox import Mailbox
 from learnkit.backends.files.roster import Roster
-from learnkit.backends.files.store import Document, Journal
+from learnkit.backends.files.store import Journal
 from learnkit.backends.files.tracker import Tracker
 from learnkit.clients.recordings.recording import Recording
 from learnkit.course.progress import Progress
@@ -257,21 +257,6 @@ def loads_or_names_itself(state: State, folder: Path) -> None:
     assert not said or Path(state.path).name in said
 
 
-@BY_PATH
-@pytest.mark.parametrize("form", ["plain", "mark", "crlf"])
-def test_what_is_as_it_should_be_loads_whatever_system_has_written_it(
-    pristine: Path, state: State, form: str
-) -> None:
-    folder = copied(pristine)
-    path = folder / state.path
-    text = path.read_bytes()
-    if form == "crlf":
-        path.write_bytes(text.replace(b"\n", b"\r\n"))
-    if form == "mark":
-        path.write_bytes(b"\xef\xbb\xbf" + text)
-    state.use(folder)
-
-
 POISON = {
     "empty": b"",
     "torn": b'{"a": ',
@@ -295,16 +280,6 @@ def test_a_poisoned_file_loads_or_names_itself(pristine: Path, state: State) -> 
         loads_or_names_itself(state, folder)
 
 
-@pytest.mark.slow
-@BY_PATH
-def test_a_poisoned_file_leaves_the_others_alone(pristine: Path, state: State) -> None:
-    folder = copied(pristine)
-    (folder / state.path).write_bytes(POISON["deep"])
-    for other in STATES:
-        if other.use is not state.use:
-            other.use(folder)
-
-
 LINES = [state for state in STATES if state.lines]
 
 
@@ -318,19 +293,6 @@ def test_a_poisoned_line_loses_at_most_itself(pristine: Path, state: State) -> N
             loads_or_names_itself(state, folder)
         else:
             state.use(folder)
-
-
-@BY_PATH
-def test_a_folder_in_its_place_is_named(pristine: Path, state: State) -> None:
-    folder = copied(pristine)
-    (folder / state.path).unlink()
-    (folder / state.path).mkdir()
-    said = ""
-    try:
-        state.use(folder)
-    except (LearnkitError, OSError) as error:
-        said = str(error)
-    assert not said or Path(state.path).name in said
 
 
 leaves = (
@@ -404,31 +366,12 @@ def test_whatever_a_file_holds_it_loads_or_names_itself(
     write_damaged(pristine, state, data.draw(damaged(state.valid)))
 
 
-@pytest.mark.slow
-@settings(QUICK, max_examples=examples(5))
-@given(data=st.data())
-def test_whatever_the_index_of_worktrees_holds(pristine: Path, data: st.DataObject) -> None:
-    write_damaged(pristine, STATES[-1], data.draw(damaged(STATES[-1].valid)))
-
-
 def write_damaged(pristine: Path, state: State, value: Any) -> None:
     if state.lines and not isinstance(value, list):
         value = [value]
     folder = copied(pristine, repo=state.use is use_index)
     (folder / state.path).write_text(state.text(value), encoding="utf-8")
     loads_or_names_itself(state, folder)
-
-
-@pytest.mark.parametrize(
-    "expires", ["soon", "2026-13-45", "2026-01-01T00:00:00", "2026-01-01 25:00", "١٢"]
-)
-def test_a_date_that_is_none_is_named(tmp_path: Path, expires: str) -> None:
-    path = tmp_path / "requests.json"
-    entry = {**REQUEST, "expires": expires}
-    Document(path).write({"next_id": 2, "assignments": {}, "requests": [entry]})
-    with pytest.raises(UsageError, match=r"requests\.json says that r0000001 expires at") as caught:
-        Tracker(path, lambda: NOW).all()
-    assert repr(expires) in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -485,57 +428,3 @@ def test_state_that_has_vanished_is_not_taken_for_none_yet(tmp_path: Path) -> No
         roster.members()
     (tmp_path / "config.json").unlink()
     assert roster.members() == []
-
-
-@pytest.mark.parametrize("without", ["inbox/mail.json", "tasks/board.json"])
-def test_numbers_go_on_where_their_counter_is_missing(pristine: Path, without: str) -> None:
-    folder = copied(pristine)
-    (folder / without).unlink()
-    assert TaskBoard(folder / "tasks").create("new").id == 2
-    assert Mailbox(folder / "inbox").send("lead", "alice", "new").id == "m3"
-    assert Mailbox(folder / "inbox").send("lead", "alice", "newer").id == "m4"
-
-
-def test_a_message_is_not_taken_for_one_with_its_number_that_was_seen_before(
-    tmp_path: Path,
-) -> None:
-    """All of it was removed by hand, except for the teammate's transcript."""
-    box = Mailbox(tmp_path)
-    box.open("alice")
-    inbox = box.reader("alice", seen=["m1", "m2"])
-    sent = box.send("lead", "alice", "hello")
-    assert sent.id == "m1"
-    assert inbox.take() == [sent]
-
-
-def test_a_cursor_that_is_no_place_between_two_messages_loses_none(tmp_path: Path) -> None:
-    box = Mailbox(tmp_path)
-    box.open("alice")
-    sent = [box.send("lead", "alice", text) for text in ("one", "two")]
-    size = (tmp_path / "alice.jsonl").stat().st_size
-    for place in range(-2, size + 3):
-        (tmp_path / "alice.place.json").write_text(str(place))
-        found = box.reader("alice").take()
-        assert found in (sent, sent[1:], [])
-        assert found or place == size
-        assert found == sent or place in (size // 2, size)
-
-
-def test_what_an_earlier_version_has_written_loads(tmp_path: Path) -> None:
-    files = {
-        "requests.json": {"next_id": 2, "assignments": {"bob": 1}, "requests": [REQUEST]},
-        "config.json": {"team_name": "t", "members": []},
-        "inbox/mail.json": {"next_id": 5},
-        "tasks/board.json": {"next_id": 5},
-        "tasks/.together.json": {"task_1.json": {"id": 1, "subject": "decided"}, "x.json": None},
-        "recording.yaml": {"meta": {}, "shared": {"k": "x"}, "turns": [TURN]},
-    }
-    for name, value in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(json.dumps(value))
-    for use in (use_requests, use_roster, use_mail, use_recording):
-        use(tmp_path)
-    board = TaskBoard(tmp_path / "tasks")
-    assert [task.subject for task in board.tasks()] == ["decided"]
-    assert board.create("next").id == 5
-    assert Document(tmp_path / "tasks" / "board.json").read() == {"next_id": 6, "version": 1}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,7 @@ from full_disk import room
 import learnkit as lk
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.files.mailbox import Mailbox
-from learnkit.backends.files.roster import Roster
-from learnkit.backends.files.store import Document, recover, write_together
-from learnkit.backends.files.tracker import Tracker
+from learnkit.backends.files.store import Document, write_together
 from learnkit.core import transcript
 
 CHANGES: dict[str, Callable[[TaskBoard], object]] = {
@@ -103,15 +100,6 @@ def test_documents_change_together_or_not_at_all(tmp_path: Path) -> None:
     assert Document(tmp_path / "b.json").read() == "new" * 100
 
 
-def test_what_an_earlier_version_had_decided_waits_for_room(tmp_path: Path) -> None:
-    """It held the values themselves, so that carrying it out takes room."""
-    (tmp_path / ".together.json").write_text('{"a.json": 5, "b.json": 6}')
-    with room(0), pytest.raises(OSError, match="File too large"):
-        recover(tmp_path)
-    recover(tmp_path)
-    assert [Document(tmp_path / name).read() for name in ("a.json", "b.json")] == [5, 6]
-
-
 @pytest.mark.parametrize("size", [0, 40, 100, 300, 600, 1_550, 1_700])
 def test_mail_that_was_not_sent_is_in_no_inbox(tmp_path: Path, size: int) -> None:
     box = Mailbox(tmp_path)
@@ -140,25 +128,6 @@ def test_mail_that_was_not_sent_is_in_no_inbox(tmp_path: Path, size: int) -> Non
         *first, last = box.all(name)
         assert first == before[name], "what was not sent is not sent later"
         assert last.content == "after"
-
-
-def test_requests_and_members_are_as_they_were(tmp_path: Path) -> None:
-    tracker = Tracker(tmp_path / "requests.json", lambda: datetime(2026, 1, 1, tzinfo=UTC))
-    roster = Roster(tmp_path, "team")
-    asked = tracker.open("plan", "bob", "lead", "a plan")
-    roster.note({"name": "bob", "role": "coder", "status": "working"})
-    with room(0):
-        for act in (
-            lambda: tracker.answer(asked.id, "lead", "approved"),
-            lambda: tracker.open("shutdown", "lead", "bob", "please"),
-            lambda: tracker.assign("bob"),
-            roster.begin,
-        ):
-            with pytest.raises(OSError, match="File too large"):
-                act()
-        assert tracker.all() == [asked]
-        assert roster.members()[0]["status"] == "working"
-    assert tracker.answer(asked.id, "lead", "approved").state == "approved"
 
 
 def test_compaction_leaves_the_array_and_the_run_goes_on(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from typing import Any
 
 import dying
 import pytest
-from full_disk import room
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -58,16 +57,6 @@ def test_a_message_is_a_line_that_everybody_can_read(box: Mailbox) -> None:
     }
 
 
-def test_numbers_count_from_one_through_all_inboxes(box: Mailbox) -> None:
-    assert Mailbox(box.folder / "empty").broadcast("lead", "which takes no number") == []
-    sent = [box.send("lead", "alice", "a"), box.send("alice", "bob", "b")]
-    sent += box.broadcast("bob", "c")
-    assert [mail.id for mail in sent] == ["m1", "m2", "m3", "m4"]
-    assert [mail.to for mail in sent[2:]] == ["alice", "lead"]
-    assert [mail.id for mail in box.all("alice")] == ["m1", "m3"]
-    assert Mailbox(box.folder).send("bob", "lead", "d").id == "m5"
-
-
 @pytest.mark.parametrize(
     ("counter", "number"),
     [(9, 9), (6, 6), (5, 6), (1, 6), (None, 6)],
@@ -91,37 +80,6 @@ def test_a_counter_that_a_message_contradicts_is_not_believed(
     assert [one.send("lead", "bob", "x").id for one in (again, box)] == ["m41", "m42"]
 
 
-def test_the_first_message_of_a_process_does_not_read_a_large_inbox(box: Mailbox) -> None:
-    def read() -> int:
-        """Bytes that this process has read."""
-        fields = Path("/proc/self/io").read_text().split()
-        return int(fields[fields.index("rchar:") + 1])
-
-    for _ in range(40):
-        box.send("lead", "bob", "x" * 20_000)
-    before = read()
-    assert Mailbox(box.folder).send("lead", "bob", "y").id == "m41"
-    assert read() - before < 400_000
-    (box.folder / "mail.json").unlink()
-    before, again = read(), Mailbox(box.folder)
-    assert again.send("lead", "bob", "y").id == "m42"
-    assert read() - before > 800_000
-    before = read()
-    assert again.send("lead", "bob", "y").id == "m43"
-    assert read() - before < 100_000  # its second one reads only what is new
-
-
-def test_where_the_last_line_has_no_number_every_line_is_looked_at(box: Mailbox) -> None:
-    Journal(box.folder / "bob.jsonl").append({"id": "m7"}, {"id": "M8"}, {"id": 9}, {})
-    assert box.send("lead", "alice", "x").id == "m8"
-    assert box.send("lead", "alice", "x").id == "m9"
-
-
-def test_lines_without_a_number_count_nothing(box: Mailbox) -> None:
-    Journal(box.folder / "bob.jsonl").append({}, {"id": "m0"}, {"id": "m01"}, {"id": f"m{10**9}"})
-    assert box.send("lead", "alice", "x").id == "m1"
-
-
 def test_each_message_is_taken_once_and_none_is_missed(box: Mailbox) -> None:
     inbox = Inbox(box, "alice")
     box.send("lead", "alice", "one")
@@ -136,28 +94,6 @@ def test_each_message_is_taken_once_and_none_is_missed(box: Mailbox) -> None:
     inbox.commit()
     assert box.unread("alice") == []
     assert [mail.content for mail in box.all("alice")] == ["one", "two"]
-
-
-def test_an_id_that_was_committed_may_come_again(box: Mailbox) -> None:
-    """In a copy of an older inbox, say: only what is not committed is known by its id."""
-    sent, inbox = box.send("lead", "alice", "one"), box.reader("alice")
-    assert inbox.take() == [sent]
-    inbox.commit()
-    Journal(box.folder / "alice.jsonl").append(sent.to_json())
-    assert inbox.look() == inbox.take() == [sent]
-
-
-@pytest.mark.parametrize(
-    "type",
-    [
-        *("message", "broadcast", "shutdown_request", "shutdown_response"),
-        "plan_approval_response",
-    ],
-)
-def test_a_message_of_each_type_arrives(box: Mailbox, type: Any) -> None:
-    sent = box.send("lead", "alice", "x", type)
-    assert box.unread("alice") == [sent]
-    assert sent.type == type
 
 
 # What is refused
@@ -191,20 +127,6 @@ def test_a_line_that_is_no_message_is_passed_over(box: Mailbox, line: dict[str, 
     Journal(box.folder / "alice.jsonl").append(line)
     box.send("lead", "alice", "real")
     assert [mail.content for mail in Inbox(box, "alice").take()] == ["real"]
-
-
-def test_other_files_in_the_folder_are_nobody(box: Mailbox) -> None:
-    (box.folder / "Notes.jsonl").touch()
-    box.send("lead", "alice", "x")
-    assert box.names == ["alice", "bob", "lead"]
-    assert Mailbox(box.folder / "none").names == []
-
-
-def test_the_numbers_in_other_files_do_not_count(box: Mailbox) -> None:
-    old = {"id": "m700", "from": "lead", "to": "alice", "content": "old"}
-    for name in ("alice copy.jsonl", "alice"):
-        (box.folder / name).write_text(json.dumps(old) + "\n")
-    assert box.send("lead", "alice", "Hello.").id == "m1"
 
 
 # A model of it
@@ -310,19 +232,6 @@ def test_a_broadcast_that_is_killed_has_reached_everybody_or_nobody(box: Mailbox
     assert len({*ids}) == len(ids)
 
 
-@pytest.mark.parametrize("size", range(0, 360, 30))
-def test_a_broadcast_that_dies_between_two_bytes_has_reached_everybody_or_nobody(
-    box: Mailbox, size: int
-) -> None:
-    box.send("lead", "bob", "x" * 500)  # his inbox is the second one, and the first that is full
-    died = dying.while_writing(lambda: box.broadcast("lead", "killed " * 10), 500 + size)
-    box.broadcast("lead", "after")
-    alice, bob = ([one.content for one in box.all(name)] for name in ("alice", "bob"))
-    assert alice == bob[1:]
-    assert alice in (["after"], ["killed " * 10, "after"])
-    assert died or alice[:-1]
-
-
 @pytest.mark.parametrize(
     ("there", "kept"),
     [
@@ -349,16 +258,6 @@ def test_what_a_dead_writer_had_begun_to_append_is_completed_once(
     others = [entry for entry in Journal(path).read()[0] if entry != mail.to_json()]
     assert others == kept
     assert not (box.folder / ".together.json").exists()
-
-
-def test_an_inbox_can_be_read_when_there_is_no_room_to_complete_it(box: Mailbox) -> None:
-    decided = {"bob.jsonl": {"start": 0, "lines": "x" * 99 + "\n"}}
-    box.send("lead", "alice", "hello")
-    (box.folder / ".together.json").write_text(json.dumps({"version": 1, "appends": decided}))
-    with room(50):
-        assert [one.content for one in box.unread("alice")] == ["hello"]
-        assert box.unread("bob") == []
-    assert (box.folder / ".together.json").exists()
 
 
 @pytest.mark.slow

@@ -18,23 +18,15 @@ import pytest
 from sqlalchemy import event, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 import learnkit as lk
 from learnkit.backends.interface import Backend, BoardBackend
-from learnkit.backends.request import Request
-from learnkit.backends.sql.database import Database, _first_line
+from learnkit.backends.sql.database import Database
 from learnkit.backends.sql.tables import (
     CALLS,
-    EDGES,
     METADATA,
-    TASKS,
     VERSION,
-    AnyText,
-    batches,
-    encoded,
-    iso,
 )
 from learnkit.backends.task import Task
 
@@ -158,93 +150,6 @@ def test_the_tables_are_those_of_their_version(dialect: str) -> None:
     assert text == file.read_text("utf-8")
 
 
-def test_values_that_no_database_stores() -> None:
-    assert encoded({"text": "ü\ud800\0"}) == r'{"text": "\u00fc\ud800\u0000"}'
-    for value in (float("nan"), object(), {"deep": {1}}):
-        with pytest.raises(lk.UsageError, match="this cannot be stored as JSON: "):
-            encoded(value)
-    assert (iso(None), iso(0), iso(1.5)) == (
-        *("", "1970-01-01T00:00:00.000000+00:00", "1970-01-01T00:00:01.500000+00:00"),
-    )
-    stored = AnyText().process_bind_param("a\0b\ud800ü", None)
-    assert (stored, AnyText().process_bind_param(None, None)) == ("a\ufffdb?ü", None)
-    assert list(batches(range(1001))) == [
-        *(list(range(500)), list(range(500, 1000)), [1000]),
-    ]
-    assert list(batches([])) == []
-
-
-def test_a_board_with_more_tasks_than_one_statement_names(backend: Backend) -> None:
-    board = backend.board()
-    for _ in range(3):
-        board.create("a task")
-    engine = backend._database._engine  # type: ignore[attr-defined]
-    with engine.begin() as connection:
-        row = {"team": "team", "changed": 9, "tags": "[]", "status": "pending", "token": 0}
-        row |= dict.fromkeys(
-            ("subject", "description", "owner", "result_summary", "worktree", "incarnation"), ""
-        )
-        connection.execute(insert(TASKS), [{**row, "id": id} for id in range(4, 506)])
-        edges = [{"team": "team", "blocked": id, "blocker": 1} for id in range(4, 506)]
-        connection.execute(insert(EDGES), edges)
-    tasks = {task.id: task for task in board.tasks()}
-    assert list(tasks) == list(range(1, 506))
-    assert tasks[1].blocks == tuple(range(4, 506))
-    assert board.get(1) == tasks[1]
-    assert board.update(1, add_blocked_by=[2]) == board.get(1)
-    assert [task.id for task in board.ready()] == [2, 3]
-    with pytest.raises(lk.ToolError, match="that would be a cycle, #2 → #1 → #505 → #2"):
-        board.update(2, add_blocked_by=[505])
-
-    first = ", ".join(map(str, range(1, 21)))
-    for act in (board.get, board.update, lambda id: board.claim(id, "alice")):
-        with pytest.raises(lk.ToolError) as caught:
-            act(999)
-        assert str(caught.value) == f"there is no task 999; the board has: {first}, …"
-
-
-def test_of_many_requests_the_latest_are_named(backend: Backend) -> None:
-    requests = backend.requests()
-    with pytest.raises(lk.ToolError, match=r"'r0000009'; the latest requests are: none$"):
-        requests.get("r0000009")
-    for number in range(7):
-        requests.open("plan", f"m{number}", "lead", "a plan")
-    for id in ("r1", "r000001", "x0000001", "r0000001\n", "r" + "1" * 16, ""):
-        with pytest.raises(lk.ToolError, match="there is no request"):
-            requests.get(id)
-    with pytest.raises(lk.ToolError) as caught:
-        requests.answer("r0000009", "lead", "approved")
-    assert str(caught.value) == (
-        "there is no request 'r0000009'; the latest requests are: "
-        "r0000003, r0000004, r0000005, r0000006, r0000007"
-    )
-
-
-def test_a_request_is_the_same_for_whoever_reads_it(backend: Backend) -> None:
-    requests = backend.requests()
-    requests.assign("alice")
-    requests.assign("alice")
-    asked = requests.open("plan", "alice", "lead", "a plan", within=60)
-    assert asked == Request(
-        *("r0000001", "plan", "alice", "lead", "a plan", "pending", 2), expires=asked.expires
-    )
-    due = datetime.fromisoformat(asked.expires) - datetime.now(UTC)
-    assert 0 < due.total_seconds() <= 60
-    answered = requests.answer(asked.id, "lead", "changes_requested", "smaller")
-    assert answered == replace(asked, state="changes_requested", note="smaller")
-    assert requests.all() == [answered] == [requests.get("r0000001")]
-    assert requests.current("alice") == answered
-    open = requests.open("shutdown", "lead", "alice", "please")
-    assert (open.id, open.assignment, open.expires, open.teammate) == ("r0000002", 2, "", "alice")
-    assert requests.current("alice") == answered  # a plan, and no other kind
-    later = requests.open("plan", "alice", "lead", "another")
-    assert requests.current("alice") == later
-    assert requests.expire_all("alice", "over") == [
-        replace(open, state="expired", note="over"),
-        replace(later, state="expired", note="over"),
-    ]
-
-
 # The connection
 
 
@@ -319,28 +224,6 @@ def test_what_passes_is_tried_again_and_what_does_not_is_said_at_once(
     assert str(caught.value).endswith(end)
 
 
-def test_the_pauses_between_two_tries_grow_to_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    pauses, shares = list[float](), list[tuple[float, float]]()
-
-    def share(*limits: float) -> float:
-        shares.append(limits)  # type: ignore[arg-type]
-        return 1.0
-
-    def pause(seconds: float) -> None:
-        pauses.append(seconds)
-        if len(pauses) == 8:
-            raise NoServerError
-
-    monkeypatch.setattr("learnkit.backends.sql.database.random.uniform", share)
-    monkeypatch.setattr("learnkit.backends.sql.database.time.sleep", pause)
-    database, asked = never("postgresql://host/d", psycopg.OperationalError("away"), 3600)
-    with closing(database), pytest.raises(NoServerError):
-        database.change(lambda connection: None)
-    assert pauses == [0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.0, 1.0]
-    assert {*shares} == {(0.5, 1.0)}  # so that they don't all come back together
-    assert len(asked) == 8
-
-
 @pytest.mark.parametrize(
     ("url", "shown"),
     [
@@ -355,21 +238,6 @@ def test_an_address_is_shown_without_what_only_its_user_may_know(url: str, shown
     database, _ = never(url, NoServerError())
     with closing(database):
         assert database.address == shown
-
-
-def test_an_sqlite_file_is_not_tried_again(tmp_path: Path) -> None:
-    database, asked = never(f"sqlite:///{tmp_path / 'team.db'}", sqlite3.OperationalError("locked"))
-    with closing(database), pytest.raises(OSError, match=r"team\.db cannot do this: locked$"):
-        database.change(lambda connection: None)
-    assert [one["timeout"] for one in asked] == [1]
-
-
-def test_how_an_sqlite_file_is_opened(backend: Backend) -> None:
-    def settings(connection: Any) -> list[Any]:
-        pragmas = ("journal_mode", "synchronous", "foreign_keys")
-        return [connection.exec_driver_sql(f"PRAGMA {one}").scalar() for one in pragmas]
-
-    assert backend._database.read(settings) == ["wal", 1, 0]  # type: ignore[attr-defined]
 
 
 def test_only_what_changes_something_waits_for_others(tmp_path: Path) -> None:
@@ -403,11 +271,3 @@ def test_old_calls_are_forgotten(tmp_path: Path) -> None:
         database.check()
         left = database.read(lambda connection: connection.scalars(select(CALLS.c.key)).all())
     assert sorted(left) == ["0", "86399"]
-
-
-def test_of_an_error_the_first_line_of_the_database_is_told() -> None:
-    """Not the statement, which SQLAlchemy would add."""
-    inner = sqlite3.OperationalError("disk I/O error\nat page 7")
-    assert _first_line(OperationalError("INSERT", {}, inner)) == "disk I/O error"
-    assert _first_line(SQLAlchemyError("no pool")) == "no pool"
-    assert _first_line(SQLAlchemyError("")) == "SQLAlchemyError"

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from profiles import mostly_slow
 from teams import spawn, when
 
 import learnkit as lk
 from learnkit.backends.files.state import open_state
 from learnkit.errors import UsageError
-from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
@@ -68,28 +68,6 @@ def test_all_state_is_in_one_folder_and_git_ignores_it(repo: Path) -> None:
     assert (repo / ".learnkit").stat().st_mode & 0o077 == 0  # other users cannot read the mail
 
 
-@pytest.mark.slow
-def test_lines_of_the_exclude_file_do_not_repeat(repo: Path) -> None:
-    (repo / ".git" / "info" / "exclude").write_text("mine")  # without a line end
-    # With this, git check-ignore says of no path that it is ignored.
-    (repo / ".gitignore").write_text("!.worktrees/\n!.worktrees/x\n")
-    for _ in range(3):
-        full(repo)
-        registry = WorktreeRegistry(repo)
-        registry.all()
-        registry.all()
-    lines = (repo / ".git" / "info" / "exclude").read_text().splitlines()
-    assert sorted(lines) == [".learnkit/", ".worktrees/", "mine"]
-
-
-def test_a_repository_that_is_made_later_ignores_it_too(tmp_path: Path) -> None:
-    (tmp_path / ".learnkit").mkdir(mode=0o777)
-    full(tmp_path)
-    git("init -q && git add -A", tmp_path)
-    assert git("ls-files", tmp_path) == ""
-    assert (tmp_path / ".learnkit").stat().st_mode & 0o077 == 0  # nor can other users read it
-
-
 def test_state_that_came_with_the_repository_is_refused(repo: Path, tmp_path: Path) -> None:
     """A plan that is approved already, or mail from the lead, would be somebody else's word."""
     (repo / ".LearnKit").mkdir()
@@ -114,7 +92,7 @@ BLIND = {
 }
 
 
-@pytest.mark.parametrize("reason", BLIND)
+@pytest.mark.parametrize("reason", mostly_slow(BLIND, 2))
 def test_when_git_cannot_say_what_it_tracks_state_that_is_there_is_refused(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
@@ -173,13 +151,6 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
         except Exception as error:
             raised.append(type(error))
     assert raised == [UsageError, UsageError]
-
-
-def test_state_of_a_newer_version_is_not_touched(repo: Path) -> None:
-    open_state(repo, lk.LocalShell())
-    (repo / ".learnkit" / "state.json").write_text('{"version": 99}')
-    with pytest.raises(UsageError, match="made by a newer version"):
-        full(repo)
 
 
 def test_a_teammate_cannot_approve_its_own_plan_in_the_file(repo: Path) -> None:

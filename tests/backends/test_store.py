@@ -18,7 +18,6 @@ from learnkit.backends.files.store import (
     Document,
     Journal,
     Reader,
-    append_together,
     locked,
     recover,
     write_together,
@@ -98,32 +97,6 @@ def test_documents_change_together_or_not_at_all(tmp_path: Path) -> None:
     assert new in met  # it died between deciding and doing, and the next one finished it
 
 
-def test_what_was_decided_is_done_by_whoever_takes_the_lock_next(tmp_path: Path) -> None:
-    (tmp_path / ".together.json").write_text('{"a.json": 5, "b.json": 6}')
-    with locked(tmp_path):
-        assert Document(tmp_path / "a.json").read() == 5
-        assert Document(tmp_path / "b.json").read() == 6
-    assert not (tmp_path / ".together.json").exists()
-
-
-@pytest.mark.parametrize(
-    "name", ["", ".", "..", "a/b", "../x.json", "a\0b", ".lock", ".together.json"]
-)
-@pytest.mark.parametrize("decided", [{"version": 1, "renames": {}}, {}], ids=["new", "old"])
-def test_a_change_names_files_of_its_own_folder_only(
-    tmp_path: Path, name: str, decided: dict[str, Any]
-) -> None:
-    """A damaged or forged decision removes nothing elsewhere."""
-    decided = {"version": 1, "renames": {name: None}} if decided else {name: None}
-    (tmp_path / "board").mkdir()
-    (tmp_path / "x.json").write_text("{}")
-    (tmp_path / "board" / ".together.json").write_text(json.dumps(decided))
-    with pytest.raises(UsageError, match=r"\.together\.json .*is no file name in"):
-        recover(tmp_path / "board")
-    assert (tmp_path / "x.json").exists()
-    assert (tmp_path / "board" / ".lock").exists()
-
-
 @pytest.mark.parametrize("name", ["x" * 300, "\ud800", "a.folder"])
 @pytest.mark.parametrize("form", ["remove", "rename", "old remove", "old value"])
 def test_a_change_that_the_system_refuses_names_the_decision(
@@ -149,53 +122,7 @@ def test_a_change_that_the_system_refuses_names_the_decision(
     assert {one.name for one in tmp_path.iterdir()} == {"a.folder", ".lock"}
 
 
-@pytest.mark.parametrize("value", [7, None], ids=["write", "remove"])
-def test_a_folder_in_the_place_of_one_file_keeps_all_as_they_are(
-    tmp_path: Path, value: int | None
-) -> None:
-    """Noticed only after the decision, it would stop every later reader and writer too."""
-    write_together(tmp_path, {"a.json": 5})
-    (tmp_path / "b.json").mkdir()
-    with pytest.raises(UsageError, match=r"b\.json is a folder where a file has to be"):
-        write_together(tmp_path, {"a.json": 6, "b.json": value})
-    assert {one.name for one in tmp_path.iterdir()} == {"a.json", "b.json", ".lock"}
-    assert Document(tmp_path / "a.json").read() == 5
-
-
-def test_nothing_is_written_outside_the_folder(tmp_path: Path) -> None:
-    (tmp_path / "in").mkdir()
-    with pytest.raises(UsageError, match=r"'\.\./x\.json' is no file name"):
-        write_together(tmp_path / "in", {"../x.json": 1})
-    assert not (tmp_path / "x.json").exists()
-
-
 # Documents
-
-
-def test_a_change_is_written_when_the_block_ends_and_not_when_it_raises(tmp_path: Path) -> None:
-    document = Document(tmp_path / "deep" / "a.json")
-    with document.change({"list": []}) as value:
-        value["list"].append("grüße")
-    assert document.read() == {"list": ["grüße"]}
-    assert "grüße" in document.path.read_text(encoding="utf-8")
-
-    def fail() -> None:
-        with document.change() as value:
-            value["list"].clear()
-            raise RuntimeError("no")
-
-    with pytest.raises(RuntimeError):
-        fail()
-    assert document.read() == {"list": ["grüße"]}
-
-
-def test_no_change_writes_nothing(tmp_path: Path) -> None:
-    document = Document(tmp_path / "a.json")
-    document.write({"n": 1})
-    before = document.path.stat()
-    with document.change():
-        pass
-    assert document.path.stat().st_ino == before.st_ino
 
 
 def test_the_default_is_not_shared(tmp_path: Path) -> None:
@@ -203,12 +130,6 @@ def test_the_default_is_not_shared(tmp_path: Path) -> None:
     with Document(tmp_path / "a.json").change(default) as value:
         value["n"] = 1
     assert default == {}
-
-
-def test_a_document_that_is_not_json_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text("{oops")
-    with pytest.raises(UsageError, match=r"a\.json is not JSON .*; mend it or remove it"):
-        Document(tmp_path / "a.json").read()
 
 
 @pytest.mark.parametrize("value", [{"n": float("nan")}, {"n": object()}, {"n": {1, 2}}])
@@ -225,14 +146,6 @@ def test_what_json_cannot_hold_is_refused_and_the_old_value_stays(
     assert {one.name for one in tmp_path.iterdir()} == {"a.json", ".lock"}
 
 
-def test_a_file_keeps_its_permissions(tmp_path: Path) -> None:
-    document = Document(tmp_path / "a.json")
-    document.write(1)
-    document.path.chmod(0o640)
-    document.write(2)
-    assert document.path.stat().st_mode & 0o777 == 0o640
-
-
 def test_threads_take_turns_and_a_holder_may_ask_again(tmp_path: Path) -> None:
     document = Document(tmp_path / "a.json")
 
@@ -247,20 +160,6 @@ def test_threads_take_turns_and_a_holder_may_ask_again(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert document.read() == {"n": 200}
-
-
-def test_files_are_text_that_people_can_read(tmp_path: Path) -> None:
-    Document(tmp_path / "a.json").write({"b": [1], "a": "ü\ud800"})
-    assert (tmp_path / "a.json").read_text() == ('{\n  "b": [\n    1\n  ],\n  "a": "ü\\ud800"\n}\n')
-    write_together(tmp_path, {"a.json": {"n": 2}, "b.json": "ß"})
-    assert (tmp_path / "a.json").read_text() == '{\n  "n": 2\n}\n'
-    assert (tmp_path / "b.json").read_text() == '"ß"\n'
-    Journal(tmp_path / "a.jsonl").append({"n": 1, "t": "ü"}, {"n": [2]})
-    append_together(tmp_path, {"a.jsonl": [{"n": 3}], "b.jsonl": [{}, {"n": 4}], "c.jsonl": []})
-    assert (tmp_path / "a.jsonl").read_text() == '{"n": 1, "t": "ü"}\n{"n": [2]}\n{"n": 3}\n'
-    assert (tmp_path / "b.jsonl").read_text() == '{}\n{"n": 4}\n'
-    assert (tmp_path / "c.jsonl").read_text() == ""
-    assert not [one.name for one in tmp_path.iterdir() if one.name.startswith(".t")]
 
 
 def test_a_counter_is_written_in_place(tmp_path: Path) -> None:
@@ -302,36 +201,6 @@ def test_a_journal_gives_back_what_was_appended_whatever_stands_between(
     ]
 
 
-@pytest.mark.slow
-@given(st.lists(entries, min_size=1, max_size=6), st.data())
-def test_reading_on_from_any_place_gives_the_rest(
-    tmp_path_factory: pytest.TempPathFactory, all: list[dict[str, Any]], data: st.DataObject
-) -> None:
-    journal = Journal(tmp_path_factory.mktemp("j") / "a.jsonl")
-    cut = data.draw(st.integers(0, len(all)))
-    journal.append(*all[:cut])
-    first, place = journal.read()
-    journal.append(*all[cut:])
-    assert first + journal.read(place)[0] == journal.read()[0]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", ["", "x" * 70_000, "x" * 400_000])
-@pytest.mark.parametrize("torn", ["", '{"n": 3', "y" * 100_000])
-@pytest.mark.parametrize("damage", ["", "no JSON\n", "[1]\n" * 50_000])
-def test_the_last_entry_is_found_from_the_end(
-    tmp_path: Path, text: str, torn: str, damage: str
-) -> None:
-    journal = Journal(tmp_path / "a.jsonl")
-    assert journal.last() == (None, 0)
-    journal.append({"n": 1}, {"n": 2, "text": text})
-    with journal.path.open("a") as file:
-        file.write(damage + torn)
-    assert journal.last() == ({"n": 2, "text": text}, journal.path.stat().st_size - len(torn))
-    journal.path.write_text(damage + torn)
-    assert journal.last() == (None, len(damage))
-
-
 def test_a_line_that_is_not_complete_stays_unread_until_it_is(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "a.jsonl")
     journal.path.write_text('{"n": 1}\n{"n": 2}')
@@ -340,37 +209,6 @@ def test_a_line_that_is_not_complete_stays_unread_until_it_is(tmp_path: Path) ->
     with journal.path.open("a") as file:
         file.write("\n")
     assert journal.read(place)[0] == [{"n": 2}]
-
-
-@pytest.mark.parametrize(
-    ("start", "numbers"),
-    [(-9, [1, 2]), (0, [1, 2]), (1, [1, 2]), (8, [1, 2]), (9, [2]), (10, [1, 2]), (18, [])],
-)
-def test_a_place_in_the_middle_of_an_entry_begins_again(
-    tmp_path: Path, start: int, numbers: list[int]
-) -> None:
-    journal = Journal(tmp_path / "a.jsonl")
-    journal.append({"n": 1}, {"n": 2})
-    assert journal.read(start) == ([{"n": number} for number in numbers], 18)
-    with journal.path.open("a") as file:
-        file.write('{"n"')
-    assert journal.read(start) == ([{"n": number} for number in numbers], 18)
-    assert journal.last() == ({"n": 2}, 18)
-
-
-def test_a_place_behind_the_end_begins_again(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "a.jsonl")
-    journal.append({"n": 1})
-    assert journal.read(10_000)[0] == [{"n": 1}]
-    assert Journal(tmp_path / "none.jsonl").read(7) == ([], 0)
-
-
-@pytest.mark.parametrize("entry", [[], "text", None])
-def test_an_entry_is_a_dict(tmp_path: Path, entry: Any) -> None:
-    journal = Journal(tmp_path / "a.jsonl")
-    with pytest.raises(UsageError, match="entries are dicts"):
-        journal.append({"n": 1}, entry)
-    assert journal.read()[0] == []
 
 
 # Readers
@@ -391,10 +229,3 @@ def test_a_reader_gives_entries_until_they_are_committed(tmp_path: Path) -> None
     assert again.pending() == [{"n": 3}]
     again.commit()
     assert Reader(journal, tmp_path / "place.json").pending() == []
-
-
-def test_a_reader_that_commits_before_it_looks_moves_nothing(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "a.jsonl")
-    journal.append({"n": 1})
-    Reader(journal, tmp_path / "place.json").commit()
-    assert Reader(journal, tmp_path / "place.json").pending() == [{"n": 1}]

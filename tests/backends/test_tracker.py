@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from profiles import examples
 
 import learnkit as lk
-from learnkit.backends.files.tracker import KEPT, RULES, Answer, Request, State, Tracker
+from learnkit.backends.files.tracker import KEPT, Answer, Request, Tracker
 
 
 @pytest.fixture
@@ -55,22 +55,6 @@ def test_the_file_does_not_grow_for_ever(tmp_path: Path, tracker: Tracker) -> No
     assert len(kept) == KEPT + 2
     assert waiting.id in kept
     assert "x4" not in kept
-
-
-def test_a_file_that_was_spoilt_by_hand_is_named(tmp_path: Path, tracker: Tracker) -> None:
-    (tmp_path / "requests.json").write_text(
-        '{"next_id": 1, "assignments": {}, "requests": [{"id": "x"}]}'
-    )
-    with pytest.raises(
-        lk.UsageError, match=r"requests\.json does not hold .*'kind': Field required; mend it"
-    ):
-        tracker.all()
-
-
-def test_every_rule_starts_at_pending_and_ends_in_a_state() -> None:
-    assert {rule.before for rule in RULES} == {"pending"}
-    assert {rule.after for rule in RULES} <= set(get_args(State)) - {"pending"}
-    assert len({(rule.kind, rule.before, rule.after) for rule in RULES}) == len(RULES)
 
 
 class Machine(RuleBasedStateMachine):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import json
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import Any, get_args, get_type_hints
@@ -253,7 +252,6 @@ ROWS: dict[str, list[tuple[Make, Make, str]]] = {
     ],
     "message_count": [
         (lambda: {**ask(), "messages": []}, ask, "at least one message is required"),
-        (lambda: ask(*[ASK] * 100_001), lambda: ask(*[ASK] * 1_000), "at most 100,000 messages"),
     ],
     "role": [
         (lambda: ask(ASK, {**ASK, "role": "tool"}), lambda: ask(ASK, ASK), 'role "tool"'),
@@ -621,18 +619,6 @@ ROWS: dict[str, list[tuple[Make, Make, str]]] = {
             lambda: ask(system="word " * 159_000, model=OLDER),
             "tokens > 200000 maximum",
         ),
-        (
-            lambda: with_tool(description="word " * 161_000) | {"model": OLDER},
-            lambda: ask(
-                user(text("x"), {**IMAGE, "source": {**PNG, "data": "A" * 900_000}}), model=OLDER
-            ),
-            "tokens > 200000 maximum",
-        ),
-        (
-            lambda: ask(user("word " * 161_000), model=OLDER),
-            lambda: ask(user("word " * 159_000), model=OLDER),
-            "tokens > 200000 maximum",
-        ),
     ],
     "sampling": [
         (lambda: ask(temperature=0.5), ask, "`temperature` is deprecated"),
@@ -699,16 +685,6 @@ def test_a_refusal_of_an_address_or_a_size_says_how_it_is_known() -> None:
     assert check(ask(), method="post", path=f"{contract.MESSAGES_PATH}?beta=true") is None
 
 
-def test_the_last_message_of_the_assistant_alone_may_be_empty() -> None:
-    empty = {"role": "assistant", "content": []}
-    assert check(ask(ASK, empty, model=OLDER)) is None
-    for messages in ((empty, ASK), (ASK, empty, ASK), (ASK, empty, ASK, assistant("x"))):
-        refusal = check(ask(*messages, model=OLDER))
-        assert refusal is not None
-        assert refusal.rule == "empty_message"
-        assert refusal.message.startswith(f"messages.{messages.index(empty)}: all messages")
-
-
 def test_a_prompt_may_fill_the_window_and_an_unknown_size_is_not_judged() -> None:
     window = MODELS[OLDER].window
 
@@ -731,27 +707,6 @@ def said(body: Body) -> str:
     refusal = check(body)
     assert refusal is not None
     return refusal.message
-
-
-def test_a_turn_that_is_paused_may_go_on_over_several_messages() -> None:
-    search = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}
-    assert check(ask(assistant(search), assistant("hm"))) is None
-    assert check(ask(ASK, assistant("hm"), assistant(search))) is None
-    assert check(ask(ASK, assistant(search), assistant("hm"))) is None
-    assert "prefill" in said(ask(ASK, assistant(search), ASK, assistant("hm")))
-    assert "prefill" in said(ask(ASK, {"role": "assistant", "content": "hm"}))
-
-
-def test_blocks_whose_keys_are_free_may_hold_anything_in_them() -> None:
-    image = {**IMAGE, "text": 5}
-    found = {"type": "web_search_tool_result", "content": [5], "is_error": True}
-    assert check(ask(ASK, assistant(image), model=OLDER)) is None
-    assert check(ask(ASK, assistant(found), model=OLDER)) is None
-
-
-@pytest.mark.slow
-def test_as_many_messages_as_are_allowed_are() -> None:
-    assert check(ask(*[ASK] * contract_request.MAX_MESSAGES)) is None
 
 
 SHAPES = [
@@ -808,11 +763,6 @@ def test_a_value_of_a_wrong_type_is_named_with_its_place(body: Body, said: str) 
     assert refusal is not None
     assert refusal.rule == "shape"
     assert said in refusal.message
-
-
-def test_what_is_left_out_or_null_is_not_of_a_wrong_type() -> None:
-    optional = dict.fromkeys(("system", "tools", "tool_choice", "thinking", "stop_sequences"))
-    assert check(ask(**optional)) is None
 
 
 def test_the_first_rule_in_the_order_of_the_table_wins() -> None:
@@ -885,22 +835,6 @@ def test_thinking_may_be_dropped_from_the_front_but_not_from_between(
     )
 
 
-def a_long_thought() -> Body:
-    """Of two blocks in a row, one after a picture and a redacted block; and one more after it."""
-    hidden = {"type": "redacted_thinking", "data": "secret"}
-    picture = {"type": "image", "source": {**PNG}}
-    system = [text("You are terse."), text("You are kind.")]
-    body = tools(user(text("look"), picture), system=system)
-    given = {"command": "ls", "timeout": 5}
-    think = {"type": "thinking", "thinking": "Hm."}
-    reply = sign_reply(body, [hidden, think, think, call(input=given)])
-    body["messages"] += [assistant(*reply), user(result(content=[text("ok"), {**picture}]))]
-    body["messages"] += [assistant("Well."), user("go on")]
-    reply = sign_reply(body, [think, text("I see.")])
-    body["messages"] += [assistant(*reply), ASK]
-    return body
-
-
 def test_a_request_may_choose_that_changed_thinking_is_dropped(
     client: anthropic.Anthropic,
 ) -> None:
@@ -911,125 +845,9 @@ def test_a_request_may_choose_that_changed_thinking_is_dropped(
         send(client, {**changed(body, forge), "thinking": choice})
 
 
-def test_signatures_from_elsewhere_are_left_to_those_who_made_them() -> None:
-    body = ask(ASK, assistant(thinking("RXFvQkNrZ0lDeEFDR0E"), text("ok")), ASK)
-    refusal = check(body)
-    assert refusal is not None
-    assert refusal.rule == "changed_thinking"
-    assert check(body, signed_here=False) is None
-
-
-def test_thinking_inside_a_reply_is_bound_to_what_stands_before_it_there() -> None:
-    body = tools(ASK)
-    think = {"type": "thinking", "thinking": ""}
-    reply = sign_reply(body, [think, text("one"), think, text("two"), call()])
-    body["messages"] += [assistant(*reply), user(result())]
-    assert check(body) is None
-    body["messages"][1]["content"][1]["text"] = "eins"
-    refusal = check(body)
-    assert refusal is not None
-    assert refusal.message.startswith("messages.1.content.2: Invalid `signature`")
-
-
 def block(body: Body, message: int, place: int) -> Body:
     found: Body = body["messages"][message]["content"][place]
     return found
-
-
-UNBOUND: dict[str, Callable[[Body], object]] = {
-    "nothing": lambda body: None,
-    "a caller": lambda body: block(body, 1, 3).update(caller={"type": "direct"}),
-    "the order of keys": lambda body: block(body, 1, 3).update(
-        input=dict(reversed(block(body, 1, 3)["input"].items()))
-    ),
-    "a result that is no error": lambda body: block(body, 2, 0).update(is_error=False),
-    "a mark in a result": lambda body: block(body, 2, 0)["content"][0].update(CACHE),
-    "a mark on a picture": lambda body: block(body, 0, 1).update(CACHE),
-    "a text that is a block": lambda body: body["messages"].__setitem__(4, user(text("go on"))),
-    "a blank text": lambda body: body["messages"][4].update(content=[text("go on"), text(" ")]),
-    "citations": lambda body: block(body, 0, 0).update(citations=[]),
-    "a turn in two messages": lambda body: body["messages"].__setitem__(
-        slice(0, 1), [user(one) for one in body["messages"][0]["content"]]
-    ),
-    "the first thought": lambda body: body["messages"][1]["content"].__delitem__(0),
-    "the first two thoughts": lambda body: body["messages"][1]["content"].__delitem__(slice(2)),
-    "the first three thoughts": lambda body: body["messages"][1]["content"].__delitem__(slice(3)),
-}
-
-
-@pytest.mark.parametrize("what", UNBOUND)
-def test_thinking_is_not_bound_to_what_says_the_same(what: str) -> None:
-    assert check(changed(a_long_thought(), UNBOUND[what])) is None
-
-
-#: What is changed, the flaw, and the block that notices it.
-BOUND: dict[str, tuple[Callable[[Body], object], str, str]] = {
-    "a text cut elsewhere": (
-        lambda body: body.update(system=[text("You are terse.Y"), text("ou are kind.")]),
-        "prefix",
-        "1.content.1",
-    ),
-    "a picture in the prompt": (
-        lambda body: block(body, 0, 1)["source"].update(data="AAA="),
-        "prefix",
-        "1.content.1",
-    ),
-    "who said it": (
-        lambda body: body["messages"][3].update(role="user"),
-        "prefix",
-        "5.content.0",
-    ),
-    "redacted thinking": (lambda body: block(body, 1, 0).update(data="x"), "gap", "1.content.1"),
-    "a thought too few": (
-        lambda body: body["messages"][1]["content"].__delitem__(2),
-        "gap",
-        "5.content.0",
-    ),
-    "the tool": (lambda body: block(body, 1, 3).update(name="sh"), "prefix", "5.content.0"),
-    "an argument's name": (
-        lambda body: block(body, 1, 3).update(input={"cmd": "ls", "timeout": 5}),
-        "prefix",
-        "5.content.0",
-    ),
-    "an argument's text": (
-        lambda body: block(body, 1, 3)["input"].update(command="cd"),
-        "prefix",
-        "5.content.0",
-    ),
-    "an argument's type": (
-        lambda body: block(body, 1, 3)["input"].update(timeout="5"),
-        "prefix",
-        "5.content.0",
-    ),
-    "a call's id": (
-        lambda body: (block(body, 1, 3).update(id="x"), block(body, 2, 0).update(tool_use_id="x")),
-        "prefix",
-        "5.content.0",
-    ),
-    "a result": (
-        lambda body: block(body, 2, 0)["content"][0].update(text="no"),
-        "prefix",
-        "5.content.0",
-    ),
-    "a result's picture": (
-        lambda body: block(body, 2, 0)["content"][1].update(source={**PNG, "data": "AAA="}),
-        "prefix",
-        "5.content.0",
-    ),
-}
-
-
-@pytest.mark.parametrize("what", BOUND)
-def test_thinking_is_bound_to_what_came_before_it(what: str) -> None:
-    change, flaw, place = BOUND[what]
-    body = changed(a_long_thought(), change)
-    refusal = check(body)
-    assert refusal is not None
-    assert (refusal.rule, refusal.message.partition(":")[0]) == (
-        "bound_thinking",
-        f"messages.{place}",
-    )
-    assert ("preceded it is missing" in refusal.message) == (flaw == "gap")
 
 
 def test_a_result_that_is_an_error_now_changes_what_came_before() -> None:
@@ -1038,33 +856,6 @@ def test_a_result_that_is_an_error_now_changes_what_came_before() -> None:
     assert check(body) is None
     body["messages"][2]["content"][0]["is_error"] = True
     assert "Something before it has changed" in said(body)
-
-
-def test_a_signature_is_a_link_a_mark_of_the_text_and_one_of_what_came_before() -> None:
-    assert re.fullmatch(r"0\.[0-9a-f]{16}\.[0-9a-f]{24}", sign(ask()))
-    plain = [text("no thinking in it"), call()]
-    assert sign_reply(ask(), plain) == plain
-
-
-def test_a_lone_surrogate_can_be_signed() -> None:
-    assert check(thought("\ud800", system="\ud800")) is None
-
-
-def test_a_call_without_an_object_for_its_input_can_be_signed() -> None:
-    """As a careless server or a script sends it; sent back, it is refused for its shape."""
-    for given in ({}, {"input": None}, {"input": "ls"}):
-        lacking = {**without(call(), "input"), **given}
-        block, _ = sign_reply(ask(), [{"type": "thinking", "thinking": "Hm."}, lacking])
-        assert block["signature"]
-
-
-def test_counting_tokens_needs_no_max_tokens(client: anthropic.Anthropic) -> None:
-    count = client.messages.count_tokens
-    assert count(model=DEFAULT_MODEL, messages=[{"role": "user", "content": "x"}]).input_tokens == 7
-    with pytest.raises(anthropic.BadRequestError, match="at least one message"):
-        count(model=DEFAULT_MODEL, messages=[])
-    with pytest.raises(anthropic.BadRequestError, match="max_tokens: Extra inputs"):
-        count(model=DEFAULT_MODEL, messages=[], extra_body={"max_tokens": 5})
 
 
 def test_beta_parameters_need_a_beta_header(client: anthropic.Anthropic) -> None:
@@ -1079,25 +870,6 @@ def test_beta_parameters_need_a_beta_header(client: anthropic.Anthropic) -> None
         betas=["context-management-2025-06-27"],
     )
     assert reply.stop_reason == "end_turn"
-
-
-def test_a_body_over_32_mb(client: anthropic.Anthropic) -> None:
-    with pytest.raises(anthropic.APIStatusError) as caught:
-        send(client, ask(user("x" * contract_request.MAX_BYTES)))
-    assert type(caught.value) is anthropic.ContentTooLargeError
-    assert caught.value.status_code == 413
-    assert isinstance(caught.value.body, dict)
-    assert caught.value.body["error"]["type"] == "request_too_large"
-    assert check(ask(), size=contract_request.MAX_BYTES) is None
-
-
-def test_a_wrong_path_and_a_wrong_method(client: anthropic.Anthropic) -> None:
-    with pytest.raises(anthropic.NotFoundError) as missing:
-        client.post("/v1/message", body=ask(), cast_to=object)
-    assert missing.value.type == "not_found_error"
-    with pytest.raises(anthropic.APIStatusError) as refused:
-        client.get("/v1/messages", cast_to=object)
-    assert (refused.value.status_code, refused.value.type) == (405, "invalid_request_error")
 
 
 def test_a_request_is_not_changed_by_being_checked() -> None:

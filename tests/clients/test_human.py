@@ -67,17 +67,6 @@ def test_leaving_ends_the_game_and_its_thread(asked: threading.Semaphore) -> Non
     assert [t.name for t in threading.enumerate() if t.name == "game"] == []
 
 
-def test_closing_the_clock_ends_a_wait_that_nobody_answers(asked: threading.Semaphore) -> None:
-    human, clock, agent = seat(asked)
-    worker = clock.spawn("unanswered", agent.run, "Wait for me.")
-    assert asked.acquire(timeout=20)
-    with pytest.raises(Left):
-        clock.close()
-    assert worker.done
-    assert human.pending is None
-    assert [t.name for t in threading.enumerate() if t.name == "unanswered"] == []
-
-
 def test_an_interrupt_ends_a_wait_and_a_late_answer_is_refused(
     asked: threading.Semaphore,
 ) -> None:
@@ -97,17 +86,6 @@ def test_an_interrupt_ends_a_wait_and_a_late_answer_is_refused(
     with pytest.raises(lk.UsageError, match="no request waits"):
         human.send(lk.say("too late"))
     clock.close()
-
-
-def test_connect_gives_a_client_that_waits() -> None:
-    client = lk.connect("human")
-    assert isinstance(client.source, Human)
-    with client.clock:
-        worker = client.clock.spawn("loop", lk.Agent(client).run, "hello")
-        while client.source.pending is None:
-            client.clock.sleep(0.001)
-        client.source.send(lk.say("I am the model", latency=0.0))
-        assert worker.join(timeout=20).text == "I am the model"
 
 
 def test_an_answer_needs_a_question(asked: threading.Semaphore) -> None:

@@ -116,11 +116,6 @@ def test_what_fits_only_in_part_is_a_miss(tmp_path: Path, messages: list[dict[st
         asked(Replay(recording(tmp_path / "s.yaml")), *messages)
 
 
-def test_2000_characters_are_few_enough(tmp_path: Path) -> None:
-    source = Replay(recording(tmp_path / "s.yaml"))
-    assert asked(source, says(f"Write {'x' * 2000}.")) == f"echo {'x' * 2000}"
-
-
 def test_a_miss_in_an_edited_run_is_compared_with_that_run(tmp_path: Path) -> None:
     edit = "- {id: x/f, scenario: x, instead: x/1, said: [{user: Write ho.}], reply: [{text: Ho.}]}"
     source = Replay(recording(tmp_path / "s.yaml", RUN + edit))
@@ -132,25 +127,6 @@ def test_a_miss_in_an_edited_run_is_compared_with_that_run(tmp_path: Path) -> No
     with pytest.raises(Miss) as caught:
         asked(source, says("Write ho"))
     assert caught.value.nearest == "x/1", "the prompt that the learner has read"
-
-
-@pytest.mark.parametrize(("other", "fits"), [("echo ${text|sh}", True), ("ls ${text|sh}", False)])
-def test_two_turns_that_fit_must_say_the_same(tmp_path: Path, other: str, fits: bool) -> None:
-    data = yaml.safe_load(RUN)
-    second = {**data["turns"][2], "id": "x/f1", "match": {"text": "[a-z]+"}}
-    second["reply"] = [{"use": "bash", "input": {"command": other}, "id": "t1"}]
-    source = Replay(
-        recording(
-            tmp_path / "s.yaml",
-            yaml.safe_dump({"turns": [*data["turns"], second], "meta": data["meta"]}),
-        )
-    )
-    assert asked(source, says("Write A.")) == "echo A"  # only one fits
-    if fits:
-        assert asked(source, says("Write you.")) == "echo you"
-    else:
-        with pytest.raises(Miss):
-            asked(source, says("Write you."))
 
 
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=50))
@@ -255,8 +231,3 @@ def test_an_edit_stays_when_its_scenario_is_recorded_again_with_its_replies(tmp_
     new = {"model": "m", "system": "Be new.", "messages": [says("Go, tea.")]}  # as x/1 is now
     (block,) = Replay(stored, "x").answer(new, "lead").content  # type: ignore[union-attr]
     assert block["text"] == "No tea."
-
-
-def test_an_edit_does_not_come_to_rest_on_another_turn(tmp_path: Path) -> None:
-    with pytest.raises(lk.UsageError, match="x/1 has another reply than the turn that an invited"):
-        kept(tmp_path / "s.yaml", "bob", "lead")

@@ -68,20 +68,6 @@ def test_nothing_in_the_environment_reaches_an_offline_client(
         assert server.bodies == []
 
 
-def test_live_retries_as_the_server_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving([lk.fail(429), lk.fail(529), "third time lucky", lk.fail(400, "no")]) as server:
-        monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-        with lk.connect("live") as client:
-            reply = client.messages.create(model=client.model, **ASK)
-            assert reply.content[0].text == "third time lucky"
-            count = client.messages.count_tokens(model=client.model, messages=ASK["messages"])
-            assert count.input_tokens > 0
-            with pytest.raises(anthropic.BadRequestError, match="no"):
-                client.messages.create(model=client.model, **ASK)
-        assert len(server.bodies) == 5
-
-
 def test_live_without_a_key_says_what_to_set() -> None:
     with pytest.raises(lk.UsageError, match="ANTHROPIC_API_KEY"):
         lk.connect("live")
@@ -104,12 +90,6 @@ def test_live_asks_the_server_and_the_key_travels_in_headers(
         assert all("local-test-key" in str(headers) for headers in server.headers)
 
 
-def test_one_setting_chooses_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert lk.scripted([]).model == DEFAULT_MODEL
-    monkeypatch.setenv("LEARNKIT_MODEL", "another-model")
-    assert lk.scripted([]).model == "another-model"
-
-
 @pytest.mark.parametrize(
     ("mode", "words"),
     [("reply", "replay, record"), ("scripted", r"scripted\(\["), ("replay", "recording=")],
@@ -125,35 +105,6 @@ def test_a_copy_keeps_what_the_client_knows() -> None:
     assert (other.clock, other.mode, other.model) == (client.clock, client.mode, client.model)
     assert other.source is client.source
     assert other.messages.create(model=other.model, **ASK).content[0].text == "hi"
-
-
-def test_streaming_brings_thinking_text_and_arguments() -> None:
-    reply = lk.reply("I look.", lk.use("bash", command="ls -a"), thinking="First, look.")
-    client = lk.scripted([reply, reply])
-    with client.messages.stream(model=client.model, tools=[TOOL], **ASK) as stream:
-        kinds = {event.type for event in stream}
-        message = stream.get_final_message()
-    assert {"thinking", "text", "input_json", "message_stop"} <= kinds
-    assert [block.type for block in message.content] == ["thinking", "text", "tool_use"]
-    assert message.content[2].input == {"command": "ls -a"}
-    whole = client.messages.create(model=client.model, tools=[TOOL], **ASK)
-    assert [b.type for b in whole.content] == [b.type for b in message.content]
-    assert whole.content[0].signature == message.content[0].signature
-
-    raw = lk.scripted([reply]).messages.create(model=client.model, tools=[TOOL], stream=True, **ASK)
-    assert [event.type for event in raw][-1] == "message_stop"
-
-
-def test_live_mode_takes_real_time_on_the_system_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving([lk.say("late")], delay=0.05) as server:
-        monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-        with lk.connect("live") as client:
-            agent = lk.Agent(client)
-            assert agent.run("hello").text == "late"
-        replied = next(event for event in agent.events if event.type == "model.replied")
-        assert replied.data["seconds"] >= 0.05
-        assert "simulated" not in replied.data["usage"]
 
 
 #: Where a key is read, or a mode that needs one is chosen: each is a way that SECURITY.md names.

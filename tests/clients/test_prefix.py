@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from learnkit.clients import request_hash
-from learnkit.clients.request_hash import Prefix, unmarked
+from learnkit.clients.request_hash import Prefix
 from learnkit.core.token_count import estimate_tokens
 
 BODY: dict[str, Any] = {"model": "m", "max_tokens": 5, "system": "Be brief."}
@@ -33,20 +33,6 @@ def said(*texts: Any) -> dict[str, Any]:
 )
 def test_what_differs_is_found_wherever_it_stands(value: str, around: str) -> None:
     assert Prefix.of(said(around.format(value, value))).slots == [value]
-
-
-@pytest.mark.parametrize(
-    "text", ["2031-02-03", "version 12031-02-03 04:05:06", f"x{UUID}", "see /tmp for more", "04:05"]
-)
-def test_what_says_something_is_left(text: str) -> None:
-    assert Prefix.of(said(text)).slots == []
-
-
-def test_the_same_value_has_one_slot_and_the_order_counts() -> None:
-    one = Prefix.of(said("/tmp/a then /tmp/b then /tmp/a"))
-    assert one.slots == ["/tmp/a", "/tmp/b"]
-    assert one.hash == Prefix.of(said("/tmp/x then /tmp/y then /tmp/x")).hash
-    assert one.hash != Prefix.of(said("/tmp/x then /tmp/y then /tmp/y")).hash
 
 
 def test_a_request_that_goes_on_encodes_only_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,13 +82,6 @@ def test_a_reply_says_the_values_of_its_request_and_keeps_its_own() -> None:
     assert filled == [{"text": f"/tmp/two, /tmp/four, not /tmp/other, at {WHEN}"}]
 
 
-def test_slots_of_a_recording_and_values_of_its_own_are_counted_together() -> None:
-    live = Prefix.of(said("/tmp/one", "/tmp/own", "/tmp/two and /tmp/own"))
-    stored = Prefix.of(said("⟦slot 1⟧", "/tmp/own", "⟦slot 3⟧ and ⟦slot 2⟧"))
-    assert stored.hashes == live.hashes
-    assert Prefix.of(said("⟦slot 9⟧")).slots == []  # a text of the learner's, no slot
-
-
 values = st.sampled_from([f"/tmp/{c}" for c in "abc"] + [f"2031-02-03 04:05:0{n}" for n in "12"])
 texts = st.lists(values, min_size=1, max_size=3).map("\n".join)
 contents = st.one_of(
@@ -126,27 +105,6 @@ def test_after_any_rewrite_what_is_reused_is_what_would_be_computed(
         assert getattr(reused, part) == getattr(fresh, part)
     equal = [one == other for one, other in zip(fresh.hashes, before.hashes, strict=False)]
     assert reused.shared(before) == ([*equal, False]).index(False)
-
-
-def test_what_is_only_written_differently_is_shared() -> None:
-    def mark(text: str, **more: Any) -> list[Any]:
-        return [{"type": "text", "text": text, **more}]
-
-    cached = {"cache_control": {"type": "ephemeral"}}
-    before = Prefix.of(said("a", mark("b", **cached)))
-    after = {**said("a", mark("b"), mark("c", **cached)), "system": mark("Be brief.")}
-    assert Prefix.of(after, before).shared(before) == 3
-    assert Prefix.of({**after, "system": "Be long."}, before).shared(before) == 0
-
-
-@pytest.mark.parametrize("where", ["properties", "$defs", "patternProperties"])
-def test_names_in_a_schema_are_no_noise(where: str) -> None:
-    def body(*names: str) -> dict[str, Any]:
-        schema = {"type": "object", where: {name: {"type": "string"} for name in names}}
-        return {**said("a"), "tools": [{"name": "t", "input_schema": schema}]}
-
-    hashes = {Prefix.of(body(*names)).hash for names in [(), ("title",), ("default",)]}
-    assert len(hashes) == 3
 
 
 def test_a_request_is_not_changed_by_being_read() -> None:
@@ -177,18 +135,6 @@ def test_the_last_mark_says_how_much_is_to_be_kept() -> None:
     assert Prefix.of({**said(plain), "system": text("s", **mark)}).marked == 1
     assert Prefix.of({**said(plain), "tools": [{"name": "bash", **mark}]}).marked == 1
     assert Prefix.of({**said(plain), "system": text("s"), "tools": [{"name": "b"}]}).marked == 0
-
-
-def test_without_marks_a_request_is_as_it_was_written() -> None:
-    mark = {"cache_control": {"type": "ephemeral"}}
-    tool = {"name": "t", "input_schema": {}}
-    block = {"type": "text", "text": "Be brief."}
-    marked = {**said("a"), "system": [{**block, **mark}], "tools": [tool, {**tool, **mark}]}
-    before = copy.deepcopy(marked)
-    assert unmarked(marked) == {**said("a"), "tools": [tool, tool]}
-    assert marked == before
-    two = {**said("a"), "system": [block, {**block, **mark}]}
-    assert unmarked(two)["system"] == [block, block]
 
 
 def test_the_canonical_form_and_the_tokens_of_each_part() -> None:
@@ -235,12 +181,3 @@ def test_the_canonical_form_and_the_tokens_of_each_part() -> None:
     more = {"role": "user", "content": "on"}
     assert prefix.extended(more).body == {**body, "messages": [*messages, more]}
     assert prefix.extended(more).hashes[:3] == prefix.hashes
-
-
-def test_values_that_are_no_texts_are_left_and_a_slot_without_a_value_stays() -> None:
-    prefix = Prefix.of(said("in /tmp/one"))
-    value = {"a": [1, None, True, "⟦slot 1⟧, ⟦slot 2⟧"], "b": "\ud800"}
-    assert prefix.fill(value) == {"a": [1, None, True, "/tmp/one, ⟦slot 2⟧"], "b": "?"}
-    assert len(set(map(len, Prefix.of(said("\ud800")).hashes))) == 1
-    lacking = Prefix.of({"messages": [{"role": "user"}]})  # for the API to refuse
-    assert lacking.canon == ["{}", '{"content":null,"role":"user"}']

@@ -11,18 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import anthropic
-import httpx2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from messages_server import CUT, Wire, serving
+from messages_server import CUT, serving
 from profiles import examples
 
 import learnkit as lk
-from learnkit.clients.recordings.record import Recorder, _answer
-from learnkit.clients.recordings.recording import Recording, followed
+from learnkit.clients.recordings.record import Recorder
+from learnkit.clients.recordings.recording import Recording
 from learnkit.clients.request_hash import Prefix
-from learnkit.clients.rerecord import Keeper, keeping_client
+from learnkit.clients.rerecord import Keeper
 from learnkit.clients.scripted import Failure, Reply, ScriptEnded
 from learnkit.core.catalog import MODELS
 from learnkit.events.log import LANE
@@ -125,54 +124,6 @@ def test_a_run_with_other_values_replays_with_its_own(
 # Turns that follow each other
 
 
-class Pushes(lk.Mechanism):
-    """Says go on, once."""
-
-    def __init__(self) -> None:
-        self.pushed = False
-
-    def on_stop(self, agent: lk.Agent) -> str | None:
-        pushed, self.pushed = self.pushed, True
-        return None if pushed else "go on"
-
-
-@pytest.mark.parametrize("nothing", [lk.say(""), lk.say("", thinking="hm"), lk.say(" \n")])
-def test_an_empty_reply_leaves_nothing_behind(path: Path, nothing: Reply) -> None:
-    recorded = run(lk.connect("record", recording=path, upstream=[nothing, "done"]), Pushes())
-    assert [message["role"] for message in recorded] == ["user", "user", "assistant"]
-    assert run(lk.connect(recording=path), Pushes()) == recorded
-
-
-def test_what_comes_after_a_failure_follows_the_last_reply(path: Path) -> None:
-    upstream = [lk.say("One."), lk.fail(500), lk.say("Two.")]
-    client = lk.connect("record", recording=path, upstream=upstream).with_options(max_retries=0)
-    asked = [{"role": "user", "content": "Count."}]
-    ask(client, asked)
-    more = [*asked, {"role": "assistant", "content": "One."}, {"role": "user", "content": "Go on."}]
-    with pytest.raises(anthropic.InternalServerError):
-        ask(client, more)
-    ask(client, more)
-    first, failed, last = Recording.load(path).turns
-    assert (failed.after, last.after) == (first.id, first.id)
-
-
-def test_a_scenario_without_turns_cannot_be_kept(path: Path) -> None:
-    run(lk.connect("record", recording=path, upstream=[lk.say("Done.")]))
-    with pytest.raises(lk.UsageError, match="has no turn of scenario 'other'; write its replies"):
-        Keeper(path, "other")
-
-
-def test_a_request_that_ends_with_the_reply_follows_it(path: Path) -> None:
-    """The model goes on from its own words, and the user adds nothing."""
-    prefill = next(one.id for one in MODELS.values() if one.prefill)
-    client = lk.connect("record", recording=path, upstream=[lk.say("Once"), lk.say(" upon a time")])
-    asked = [{"role": "user", "content": "Tell."}]
-    ask(client, asked, model=prefill)
-    ask(client, [*asked, {"role": "assistant", "content": "Once"}], model=prefill)
-    first, second = Recording.load(path).turns
-    assert (second.after, second.said, second.edits) == (first.id, [], {})
-
-
 def test_a_scenario_of_another_model_replays_with_that_model(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,16 +135,6 @@ def test_a_scenario_of_another_model_replays_with_that_model(
     clients = [lk.connect(recording=path, scenario=name) for name in names]
     assert [client.model for client in clients] == names
     assert [run(client)[-1]["content"][0]["text"] for client in clients] == ["hi", "hi"]
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_what_utf8_cannot_hold_is_no_reply(path: Path, stream: bool) -> None:
-    script = [lk.reply("a\ud800b", lk.use("note", text="\udfff"))] * 2
-    client = lk.connect("record", recording=path, upstream=script)
-    for _ in range(2):
-        text, call = ask(client, stream=stream).content
-        assert (text.text, call.input) == ("a?b", {"text": "?"})
-    assert len(Recording.load(path).turns) == 2
 
 
 # From a server
@@ -242,46 +183,6 @@ def test_an_error_in_a_stream_reaches_the_learner_and_the_recording(path: Path, 
 
 
 @pytest.mark.parametrize(
-    ("wire", "status", "text"),
-    [
-        (lambda _: (403, "text/html", b"<h1>Forbidden by the proxy</h1>"), 403, "by the proxy"),
-        (lambda _: (400, "application/json", b'{"error": "a text"}'), 400, "a text"),
-        (lambda _: (404, "application/json", b"[]"), 404, "[]"),
-        (lambda _: (404, "text/plain", b"\xff" * 300), 404, "\ufffd" * 200),
-    ],
-)
-def test_an_error_that_is_not_the_apis_is_recorded_as_it_came(
-    path: Path, live: Live, wire: Wire, status: int, text: str
-) -> None:
-    with live(["never seen"], wire=wire) as client, pytest.raises(anthropic.APIStatusError) as met:
-        ask(client)
-    with pytest.raises(anthropic.APIStatusError, match=r".") as replayed:
-        ask(lk.connect(recording=path))
-    assert met.value.status_code == replayed.value.status_code == status
-    assert text in str(replayed.value)
-    assert "\ufffd" * 201 not in str(replayed.value)
-
-
-def test_an_error_of_the_api_is_recorded_in_its_parts(path: Path, live: Live) -> None:
-    with live([lk.fail(413, "far too long")]) as client, pytest.raises(anthropic.APIStatusError):
-        ask(client)
-    (turn,) = Recording.load(path).turns
-    assert turn.answer == Failure(413, "request_too_large", "far too long")
-
-
-def test_a_request_that_the_contract_refuses_is_refused_by_the_api_and_is_no_turn(
-    path: Path, live: Live
-) -> None:
-    wrong: Any = [{"role": "user", "content": ["a text that is in no block"]}]
-    with (
-        live(["never sent"]) as client,
-        pytest.raises(anthropic.BadRequestError, match="Input should be a valid dictionary"),
-    ):
-        ask(client, messages=wrong)
-    assert not path.exists()
-
-
-@pytest.mark.parametrize(
     ("reply", "kept"),
     [
         (lk.reply("I note.", lk.use("note", text="a")), None),
@@ -324,42 +225,6 @@ def test_a_stream_that_breaks_off_is_no_turn(
         ):
             ask(client, stream=True)
         assert len(server.bodies) == 1
-    assert not path.exists()
-
-
-def test_arguments_that_max_tokens_cut_are_what_the_sdk_makes_of_them(
-    path: Path, live: Live
-) -> None:
-    long = {"text": "a long text that is cut in the middle of it", "more": [1, 2, 3]}
-
-    def cut(content: bytes) -> tuple[int, str, bytes]:
-        events = content.split(b"\n\n")
-        deltas = [i for i, event in enumerate(events) if b"input_json_delta" in event]
-        del events[deltas[1] : deltas[-1] + 1]
-        return 200, "text/event-stream", b"\n\n".join(events)
-
-    script = [
-        lk.reply({"type": "tool_use", "name": "note", "input": long}, stop_reason="max_tokens")
-    ]
-    with live(script, wire=cut) as client:
-        first = ask(client, stream=True)
-    again = ask(lk.connect(recording=path), stream=True)
-    assert again.stop_reason == first.stop_reason == "max_tokens"
-    assert again.content[0].input == first.content[0].input != long
-
-
-def test_errors_of_the_network_are_the_sdks_and_no_turns(
-    path: Path, key: pytest.MonkeyPatch
-) -> None:
-    with serving([]) as server:
-        gone = server.url
-    key.setenv("ANTHROPIC_BASE_URL", gone)
-    with (
-        lk.connect("record", recording=path) as client,
-        pytest.raises(anthropic.APIConnectionError) as caught,
-    ):
-        ask(client.with_options(max_retries=0))
-    assert isinstance(caught.value.__cause__, httpx2.ConnectError)
     assert not path.exists()
 
 
@@ -412,20 +277,6 @@ def test_lanes_asking_at_once_lose_no_turn(path: Path) -> None:
     assert sorted(int(turn.answer.content[0]["text"]) for turn in turns) == list(range(24))
 
 
-@pytest.mark.parametrize(
-    ("error", "failure"),
-    [
-        ({"type": "odd_error", "message": "x"}, Failure(500, "odd_error", "x")),
-        ({}, Failure(500, "api_error", "")),
-    ],
-)
-def test_an_error_in_a_stream_that_the_sdk_does_not_know_counts_as_the_servers(
-    error: dict[str, str], failure: Failure
-) -> None:
-    event = f"data: {json.dumps({'type': 'error', 'error': error})}\n\n".encode()
-    assert _answer(httpx2.Response(200), event, stream=True) == failure
-
-
 def test_a_reply_of_a_server_is_kept_without_what_is_made_anew(path: Path, live: Live) -> None:
     with live([lk.reply("Fine.", thinking="Hm.")]) as client:
         counted = client.messages.count_tokens(
@@ -455,15 +306,6 @@ def test_what_is_usual_is_said_once_for_the_whole_file(path: Path) -> None:
     assert all("model" not in turn.params for turn in stored.turns)
 
 
-def test_what_follows_a_request_is_its_reply_if_there_is_one() -> None:
-    request = Prefix.of({"messages": [{"role": "user", "content": "go"}]})
-    text = {"type": "text", "text": "yes"}
-    after = followed(request, Reply((text,)))
-    assert after.body["messages"][1:] == [{"role": "assistant", "content": [text]}]
-    assert followed(request, Reply(())) is request
-    assert followed(request, Failure(529, "overloaded_error", "busy")) is request
-
-
 def test_kept_replies_come_in_their_order_and_then_there_are_none(path: Path) -> None:
     client = lk.connect("record", recording=path, upstream=[lk.say(n) for n in ("1", "2", "3")])
     for _ in range(3):
@@ -488,37 +330,6 @@ def test_kept_replies_come_in_their_order_and_then_there_are_none(path: Path) ->
         keeper.enter()  # entered again, it gives the same ones, and the last one again
         assert texts(keeper, 4) == ["1", "2", "3", "3"]
     assert len(Recording.load(path).turns) == 3
-
-
-def test_a_kept_scenario_has_its_model_and_numbers_calls_without_ids(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name = next(one for one in MODELS if one != lk.scripted([]).model)
-    monkeypatch.setenv("LEARNKIT_MODEL", name)
-    script = [lk.reply(lk.use("note", text="a"), lk.use("note", text="b")), lk.say("done")]
-    run(lk.connect("record", recording=path, scenario="x", upstream=script))
-    monkeypatch.delenv("LEARNKIT_MODEL")
-    with lk.VirtualClock() as clock:
-        client = keeping_client(path, "x", clock, {})
-        assert client.model == name
-        (_, reply, *_) = run(client)
-    assert [block["id"] for block in reply["content"]] == ["toolu_0001", "toolu_0002"]
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_server_that_sends_no_usage_can_be_recorded(
-    stream: bool, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with serving(["recorded"], omitted=("usage",)) as server:
-        monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-        with lk.connect("record", recording=path) as client:
-            agent = lk.Agent(client)
-            agent.hear = (lambda kind, text: None) if stream else None
-            assert agent.run("Go.").text == "recorded"
-    again = lk.Agent(lk.connect(recording=path)).run("Go.")
-    assert again.text == "recorded"
-    assert again.usage.simulated
 
 
 KEPT = """\
@@ -577,16 +388,6 @@ def test_a_scenario_is_recorded_again_with_its_own_replies(path: Path) -> None:
     ]
     with pytest.raises(ScriptEnded, match="asked for more replies than the recording holds"):
         asked(GO, GO)
-
-
-def test_a_scenario_that_is_entered_again_has_the_same_keeper(path: Path) -> None:
-    path.write_text(KEPT)
-    kept: dict[str, Any] = {}
-    with lk.VirtualClock() as clock:
-        first = keeping_client(path, "x", clock, kept)
-        assert (first.mode, first.model, first.clock) == ("record", "m", clock)
-        again = keeping_client(path, "x", clock, kept)
-    assert first.source is again.source is kept["x"]
 
 
 def test_turns_are_added_in_the_place_of_their_scenario_with_what_they_share(path: Path) -> None:

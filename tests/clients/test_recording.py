@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import learnkit as lk
 from learnkit.clients.recordings.recording import Recording, Turn
-from learnkit.clients.request_hash import Prefix
 from learnkit.clients.scripted import Failure, Reply
 from learnkit.runtime.secret_scan import SecretError
 from learnkit.runtime.stored_json import MAX_DEPTH
@@ -190,32 +189,6 @@ def test_a_recording_is_written_in_short_forms_and_read_in_the_apis(tmp_path: Pa
     assert (loaded.model, Recording().model, loaded.scenarios) == ("m", None, ["a"])
 
 
-def test_what_a_turn_leaves_out_has_its_usual_value(tmp_path: Path) -> None:
-    path = tmp_path / "s.yaml"
-    path.write_text("turns: [{id: a/1, scenario: a, reply: [{use: bash, id: t1}], usage: }]")
-    call = {"type": "tool_use", "name": "bash", "input": {}, "id": "t1"}
-    assert Recording.load(path) == Recording(turns=[turn(Reply((call,)), [])])
-
-
-def test_as_many_levels_as_are_allowed_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "s.yaml"
-    deep = MAX_DEPTH - 2  # below the file's mapping, and that of `meta`
-    path.write_text(f"{{meta: {{x: {'[' * deep}{']' * deep}}}, turns: []}}")
-    assert str(Recording.load(path).meta["x"]) == "[" * deep + "]" * deep
-
-
-@pytest.mark.parametrize("key", ["system", "tools"])
-def test_a_system_prompt_and_tools_may_be_lists(tmp_path: Path, key: str) -> None:
-    path = tmp_path / "s.yaml"
-    # Only the type is looked at: what else is wrong with them is for the API to say.
-    part = "{type: text}, {text: hi}" if key == "system" else "{name: bash, text: 5}"
-    path.write_text(
-        f"{{shared: {{x: [{part}]}}, turns: "
-        f"[{{id: a, scenario: s, params: {{{key}: x}}, reply: []}}]}}"
-    )
-    assert Recording.load(path).turns[0].params == {key: "x"}
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -278,49 +251,6 @@ def test_a_mistake_in_a_file_is_named(tmp_path: Path, text: str, words: str) -> 
     with pytest.raises(lk.UsageError, match=words) as caught:
         Recording.load(path)
     assert str(path) in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (
-            "turns: [{id: a, scenario: s, edits: {7: {user: x}}, reply: []}]",
-            "turn a edits message 7",
-        ),
-        (
-            "turns: [{id: a, scenario: s, after: b, reply: []}, {id: b, scenario: s, reply: []}]",
-            "turn a comes after b, which is not before it",
-        ),
-        (
-            "turns: [{id: a, scenario: r, reply: []}, {id: b, scenario: s, after: a, reply: []}]",
-            "turn b comes after a",
-        ),
-        ("turns: [{id: 1, scenario: 2, reply: []}]", "has no scenario 's'; it has: 2"),
-        ("turns: []", "has no scenario 's'; it has: none"),
-    ],
-)
-def test_a_mistake_that_replay_finds_is_named_with_its_file(
-    tmp_path: Path, text: str, words: str
-) -> None:
-    path = tmp_path / "s.yaml"
-    path.write_text(text)
-    with pytest.raises(lk.UsageError, match=words) as caught:
-        lk.connect(recording=path, scenario="s")
-    assert str(path) in str(caught.value)
-
-
-def test_numbers_will_do_as_names(tmp_path: Path) -> None:
-    path = tmp_path / "s.yaml"
-    first = "{id: 1, scenario: 2, lane: 3, reply: []}"
-    second = "{id: 2, scenario: 2, after: 1, reply: []}"
-    path.write_text(f"turns: [{first}, {second}]")
-    one, two = Recording.load(path).turns
-    assert (one.id, one.scenario, one.lane, two.after) == ("1", "2", "3", "1")
-
-
-def test_a_folder_is_no_recording(tmp_path: Path) -> None:
-    with pytest.raises(lk.UsageError, match="cannot be read"):
-        lk.connect(recording=tmp_path)
 
 
 def test_a_missing_recording_says_how_to_make_one(tmp_path: Path) -> None:
@@ -409,53 +339,3 @@ def test_a_turn_is_what_was_said_after_the_one_before_and_its_reply() -> None:
     assert [body["max_tokens"] for body in bodies.values()] == [9, 5, 9, 9, 9, 9]
     assert recording.turn("b/1").scenario == "b"
     assert recording.scenarios == ["a", "b"]
-
-
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [("a\tb", r"a\tb"), ("a\x85b", r"a\Nb"), ("a\r\nb", r"a\r\nb"), ("a \nb", r"a \nb")],
-)
-def test_what_an_editor_would_hide_or_change_is_written_with_escapes(
-    tmp_path: Path, text: str, written: str
-) -> None:
-    path = tmp_path / "s.yaml"
-    recording = Recording({"note": text})
-    recording.save(path)
-    assert f'note: "{written}"\n' in path.read_text("utf-8")
-
-
-MODEL_RUN = """\
-meta: {source: model, date: 2026-11-24, prompt: Go., calls: a line of JSON each, note: our times}
-turns:
-- id: own/1/1
-  scenario: own/1
-  said: [{user: Go.}]
-  digest: DIGEST
-  reply: [{text: Done.}]
-"""
-
-
-@pytest.mark.parametrize(
-    ("was", "now", "says"),
-    [
-        ("date: 2026-11-24, ", "", "but `meta` lacks date"),
-        ("prompt: Go., calls: a line of JSON each, ", "", "lacks prompt, calls"),
-        (", note: our times", "", "lacks note"),
-        ("  digest: DIGEST\n", "", "turn own/1/1: its digest"),
-        ("{user: Go.}", "{user: Go on.}", "stays as it came"),
-    ],
-)
-def test_a_models_own_run_without_its_marks_is_refused(
-    tmp_path: Path, was: str, now: str, says: str
-) -> None:
-    path = tmp_path / "own.yaml"
-    sent = {"messages": [{"role": "user", "content": "Go."}]}
-    text = MODEL_RUN.replace("DIGEST", Prefix.of(sent).hash)
-    path.write_text(text, "utf-8")
-    recording = Recording.load(path)
-    assert [one["role"] for one in recording.messages("own/1")] == ["user", "assistant"]
-    recording.save(path)
-    assert Recording.load(path) == recording
-    path.write_text(text.replace(was.replace("DIGEST", Prefix.of(sent).hash), now), "utf-8")
-    with pytest.raises(lk.UsageError, match=re.escape(says)):
-        Recording.load(path)

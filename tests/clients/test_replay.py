@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import threading
 import time
 from dataclasses import replace
@@ -16,9 +15,8 @@ from messages_server import serving
 
 import learnkit as lk
 from learnkit.clients.recordings.recording import Recording, Turn
-from learnkit.clients.recordings.replay import HEIGHT, WIDTH, Miss, Replay, compare
+from learnkit.clients.recordings.replay import Miss, Replay
 from learnkit.clients.request_hash import Prefix
-from learnkit.core.catalog import MODELS
 from learnkit.events.log import LANE
 
 
@@ -57,16 +55,6 @@ def test_a_scripted_run_replays_to_the_same_messages(tmp_path: Path) -> None:
         assert again.messages == recorded.messages
         assert again.client.source.unused() == []  # type: ignore[attr-defined]
     assert "signature" not in path.read_text()
-
-
-@pytest.mark.slow
-def test_a_long_conversation_is_stored_once(tmp_path: Path) -> None:
-    sizes = []
-    for turns in (20, 60):
-        path = tmp_path / f"{turns}.yaml"
-        record(path, script=[*(lk.use("note", text="x" * 100) for _ in range(turns)), "end"])
-        sizes.append(path.stat().st_size / turns)
-    assert sizes[1] < sizes[0] * 1.1
 
 
 def test_what_compaction_changes_is_an_edit_and_a_fresh_start_is_none(tmp_path: Path) -> None:
@@ -271,115 +259,6 @@ def test_one_turn_too_many(tmp_path: Path) -> None:
     agent = replay(tmp_path / "s.yaml")
     agent.run("Note a, b and c.")
     assert missed(agent, "And d.").path == "messages[6]"
-
-
-def test_a_long_text_is_reported_where_it_differs(tmp_path: Path) -> None:
-    long = "word " * 5000
-    path = tmp_path / "s.yaml"
-    record(path, system=f"{long}The rule is one. {long}")
-    miss = missed(replay(path, system=f"{long}The rule is two. {long}"))
-    assert "The rule is one." in miss.diff
-    assert "The rule is two." in miss.diff
-    assert len(miss.diff) < 2000
-    miss = missed(replay(path, system="\n".join(str(n) for n in range(5000))))
-    assert miss.diff.count("\n") < 80
-
-
-def test_after_an_error_the_recording_has_no_more_to_say(tmp_path: Path) -> None:
-    path = tmp_path / "s.yaml"
-    with pytest.raises(anthropic.BadRequestError):
-        record(path, script=[lk.fail(400, "no")])
-    agent = replay(path)
-    with pytest.raises(anthropic.BadRequestError, match="no"):
-        agent.run("Note a, b and c.")
-    assert missed(agent, "And now?").path in ("messages[0].content[1]", "messages[1]")
-
-
-def test_without_a_name_the_first_scenario_is_replayed(tmp_path: Path) -> None:
-    path = tmp_path / "s.yaml"
-    for name in ("one", "two"):
-        record(path, name, [lk.say(f"This is {name}.")])
-    assert replay(path).run("Note a, b and c.").text == "This is one."
-    assert replay(path, "two").run("Note a, b and c.").text == "This is two."
-
-
-def test_the_model_of_a_scenario_is_that_of_its_first_turn(tmp_path: Path) -> None:
-    path = tmp_path / "s.yaml"
-    client = lk.connect("record", recording=path, upstream=lambda request: lk.say("yes"))
-    first, second = list(MODELS)[:2]
-    for model in (first, second):
-        messages: list[Any] = [{"role": "user", "content": model}]
-        client.messages.create(model=model, max_tokens=9, messages=messages)
-    assert Replay(Recording.load(path)).model == first
-
-
-@pytest.mark.parametrize(
-    ("recorded", "asked", "path", "lines"),
-    [
-        ({"a": [1, 2]}, {"a": [1]}, "a[1]", ["-2", "+(nothing)"]),
-        ({"a": [1]}, {"a": [1, 2]}, "a[1]", ["-(nothing)", "+2"]),
-        ({"a": 1}, {"a": 1, "b": 2}, "b", ["-(nothing)", "+2"]),
-        ({"a": 1, "b": 2}, {"b": 3, "a": 1}, "b", ["-2", "+3"]),
-        ({"a": "x"}, {"a": "x\n"}, "a", ["-'x'", "+'x\\n'"]),
-        ({"a": "x\ny"}, {"a": "x\nz"}, "a", [" x", "-y", "+z"]),
-        ({"a": "1\n2\n3\nx"}, {"a": "1\n2\n3\ny"}, "a", [" 2", " 3", "-x", "+y"]),
-        ({"a": ["x"]}, {"a": "x"}, "a", ["-[", '-  "x"', "-]", "+x"]),
-        ({"a": {"b": "é"}}, {"a": 1}, "a", ["-{", '-  "b": "é"', "-}", "+1"]),
-    ],
-)
-def test_a_difference_is_a_path_and_both_sides(
-    recorded: Any, asked: Any, path: str, lines: list[str]
-) -> None:
-    where, diff = compare([json.dumps(recorded)], [json.dumps(asked)])
-    assert where == path
-    assert [line for line in diff.splitlines()[2:] if not line.startswith("@@")] == lines
-
-
-def test_the_second_of_two_texts_is_the_first_message() -> None:
-    head, same = json.dumps({"system": "x"}), json.dumps({"role": "user", "content": "a"})
-    assert compare([head, same], [head])[0] == "messages[0]"
-    assert compare([head, same], [head, same, same])[0] == "messages[1]"
-    assert compare([head], [same])[0] == "system"
-
-
-@pytest.mark.parametrize(("length", "whole"), [(WIDTH, True), (WIDTH + 1, False)])
-def test_a_line_is_whole_up_to_its_width(length: int, whole: bool) -> None:
-    _, diff = compare([json.dumps("b" * length)], [json.dumps("c" * length)])
-    assert (f"-{'b' * length}" in diff.splitlines()) is whole
-    _, diff = compare([json.dumps("b")], [json.dumps("c" * length)])
-    assert (f"+{'c' * length}" in diff.splitlines()) is whole
-
-
-def test_of_a_long_line_the_part_that_differs_is_shown() -> None:
-    long = "a" * 3 * WIDTH
-    _, diff = compare([json.dumps(f"{long}b{long}")], [json.dumps(f"{long}c{long}")])
-    old, new = diff.splitlines()[3:]
-    quarter, half = "a" * (WIDTH // 4), "a" * (WIDTH // 2 - 1)
-    assert (old, new) == (f"-…{quarter}b{half}…", f"+…{quarter}c{half}…")
-    _, diff = compare([json.dumps(f"{long}b")], [json.dumps(f"{long}c")])
-    assert diff.splitlines()[3:] == [f"-…{quarter}b", f"+…{quarter}c"]
-    _, diff = compare([json.dumps(f"b{long}")], [json.dumps(f"c{long}")])
-    assert diff.splitlines()[3:] == [f"-b{half}…", f"+c{half}…"]
-    _, diff = compare([json.dumps(long)], [json.dumps(f"{long}c")])
-    assert diff.splitlines()[3:] == [f"-…{quarter}", f"+…{quarter}c"]
-
-
-def test_of_many_lines_the_ends_are_shown() -> None:
-    old, new = ("\n".join(f"{side}{n}" for n in range(100)) for side in "ab")
-    _, diff = compare([json.dumps(old)], [json.dumps(new)])
-    lines = diff.splitlines()
-    assert lines[:4] == ["--- recorded", "+++ asked", "@@ -1,100 +1,100 @@", "-a0"]
-    assert lines[-1] == "+b99"
-    (middle,) = [line for line in lines if line.startswith("…")]
-    assert len(lines) == HEIGHT + 1
-    assert lines.index(middle) == HEIGHT // 2
-    assert middle == f"… {203 - HEIGHT} lines more …"
-    old, new = (
-        "\n".join(f"{side}{n}" for n in range(count)) for side, count in (("a", 28), ("b", 29))
-    )
-    _, diff = compare([json.dumps(old)], [json.dumps(new)])
-    assert len(diff.splitlines()) == HEIGHT
-    assert "lines more" not in diff
 
 
 def asks(*texts: str) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import anthropic
 import pytest
 
 import learnkit as lk
-from learnkit.clients.scripted import Failure, Reply, ScriptEnded
+from learnkit.clients.scripted import Reply, ScriptEnded
 from learnkit.events.log import LANE
 
 TOOL = {"name": "bash", "description": "Run.", "input_schema": {"type": "object"}}
@@ -82,47 +82,14 @@ def test_the_sdk_retries_without_waiting(status: int, stream: bool) -> None:
     assert 0 < wait < 1  # milliseconds; the SDK takes 0 for "not said", and backs off
 
 
-def test_a_refusal_is_the_sdks_own_exception() -> None:
-    client = lk.scripted([lk.fail(400, "no such thing"), lk.fail(413)])
-    with pytest.raises(anthropic.BadRequestError, match="no such thing") as caught:
-        ask(client)
-    assert caught.value.body["error"]["type"] == "invalid_request_error"  # type: ignore[index]
-    with pytest.raises(anthropic.APIStatusError) as large:
-        ask(client)
-    assert large.value.body["error"]["type"] == "request_too_large"  # type: ignore[index]
-
-
-def test_a_policy_that_raises_is_not_retried_as_a_lost_connection() -> None:
-    asked = []
-
-    def broken(request: dict[str, Any]) -> lk.Outcome:
-        asked.append(1)
-        raise ZeroDivisionError("my own mistake")
-
-    with pytest.raises(anthropic.AnthropicError, match="my own mistake") as caught:
-        ask(lk.scripted(broken))
-    assert isinstance(caught.value.__cause__, ZeroDivisionError)
-    assert not isinstance(caught.value, anthropic.APIConnectionError)
-    assert asked == [1]
-
-
-@pytest.mark.parametrize("script", ["text", lk.say("one"), lk.fail(529), {"lead": "text"}])
-def test_what_is_no_script_is_refused(script: Any) -> None:
-    with pytest.raises(lk.UsageError, match="a list of replies or a function"):
-        lk.scripted(script)
-
-
 @pytest.mark.parametrize("answer", [None, 3, {"type": "text"}])
 def test_what_is_no_reply_is_refused(answer: Any) -> None:
     with pytest.raises(ScriptEnded, match="give say"):
         ask(lk.scripted([answer]))
 
 
-def test_parts_of_a_reply_are_checked() -> None:
-    with pytest.raises(lk.UsageError, match="made of texts"):
-        lk.reply(3)  # type: ignore[arg-type]
-    with pytest.raises(lk.UsageError, match="is no error"):
-        lk.fail(200)
+def use_of(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "name": name, "input": arguments}
 
 
 def test_a_reply_is_made_of_its_parts() -> None:
@@ -138,34 +105,3 @@ def test_a_reply_is_made_of_its_parts() -> None:
     assert lk.say("x", thinking="First look.").content == (plan, {"type": "text", "text": "x"})
     assert lk.say("") == Reply(())
     assert (lk.say("x").stop_reason, lk.say("x").latency, lk.use("bash").latency) == (None, 1, 1)
-
-
-def use_of(name: str, **input: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "name": name, "input": input}
-
-
-@pytest.mark.parametrize(
-    ("status", "type"),
-    [
-        (400, "invalid_request_error"),
-        (401, "authentication_error"),
-        (403, "permission_error"),
-        (404, "not_found_error"),
-        (413, "request_too_large"),
-        (429, "rate_limit_error"),
-        (500, "api_error"),
-        (529, "overloaded_error"),
-        (418, "invalid_request_error"),
-        (599, "api_error"),
-        (501, "api_error"),
-    ],
-)
-def test_a_failure_has_the_apis_type(status: int, type: str) -> None:
-    assert lk.fail(status) == Failure(status, type, "scripted failure")
-    assert lk.fail(status, "no", type="own") == Failure(status, "own", "no")
-
-
-@pytest.mark.parametrize("status", [200, 399, 600])
-def test_what_is_no_error_is_no_failure(status: int) -> None:
-    with pytest.raises(lk.UsageError, match=f"status {status} is no error; use one of \\[400, "):
-        lk.fail(status)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import anthropic
-import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -160,13 +158,6 @@ def test_a_pause_sends_the_array_again_as_it_is() -> None:
     assert roles(agent) == "uaa"
 
 
-def test_a_paused_run_that_was_stopped_can_go_on_without_a_prompt() -> None:
-    pause = lk.reply("I search.", SERVER_CALL, stop_reason="pause_turn")
-    agent = agent_of([pause, lk.say("found")], max_turns=1)
-    assert agent.run("Search.").reason == "turn_limit"
-    assert agent.run().text == "found"
-
-
 THOUGHT = {"type": "thinking", "thinking": "Hm."}
 
 
@@ -193,14 +184,6 @@ def test_an_empty_reply_keeps_its_reason_when_that_ends_the_run() -> None:
     assert agent.run("Go.") == lk.Outcome("I look.", "refusal", 3)
     assert roles(agent) == "uauau"
     assert agent.run("Go on.") == lk.Outcome("", "end_turn", 1)
-
-
-def test_a_stop_that_is_set_before_the_start_cancels_one_run() -> None:
-    agent = agent_of([lk.say("done")])
-    agent.stop.set()
-    assert agent.run("Go.") == lk.Outcome("", "cancelled", 0)
-    assert agent.run("Go on.") == lk.Outcome("done", "end_turn", 1)
-    assert roles(agent) == "uua"
 
 
 def test_a_stop_of_somebody_else_is_not_cleared() -> None:
@@ -315,51 +298,6 @@ def test_an_error_of_the_api_raises_and_the_run_can_be_called_again(
     assert agent.run().text == "done"
 
 
-@pytest.mark.parametrize(
-    ("body", "kind", "message"),
-    [
-        ('{"type": "error", "error": {"type": "t_error", "message": "m"}}', "t_error", "m"),
-        ('{"error": "bad gateway"}', "BadRequestError", "bad gateway"),
-        ('{"error": {"type": null, "message": 7}}', "BadRequestError", "7"),
-        ('{"error": []}', "BadRequestError", "400"),
-        ("<html>bad gateway</html>", "BadRequestError", "bad gateway"),
-        ("", "BadRequestError", "400"),
-    ],
-)
-def test_an_error_is_raised_and_logged_whatever_stands_in_its_body(
-    body: str, kind: str, message: str
-) -> None:
-    # What stands between us and the API may answer in its own way.
-    def answer(request: httpx2.Request) -> httpx2.Response:
-        return httpx2.Response(400, text=body, headers={"content-type": "application/json"})
-
-    http = httpx2.Client(transport=httpx2.MockTransport(answer))
-    client = anthropic.Anthropic(api_key="none", base_url="http://test", http_client=http)
-    agent = lk.Agent(client)
-    with pytest.raises(anthropic.BadRequestError):
-        agent.run("Go.")
-    failed = next(event.data for event in agent.events if event.type == "model.failed")
-    assert failed["error_type"] == kind
-    assert message in failed["message"]
-    http.close()
-
-
-@pytest.mark.parametrize("status", [429, 500, 529])
-def test_what_may_pass_is_tried_again(status: int) -> None:
-    agent = agent_of([lk.fail(status), lk.fail(status), lk.say("at last")])
-    assert agent.run("Go.") == lk.Outcome("at last", "end_turn", 1)
-    retried = [event.data for event in agent.events if event.type == "model.retried"]
-    assert [one["status"] for one in retried] == [status, status]
-    assert "model.failed" not in [event.type for event in agent.events]
-
-
-def test_a_script_that_ends_raises_what_it_is() -> None:
-    agent = agent_of([lk.use("echo", text="a")])
-    with pytest.raises(anthropic.AnthropicError, match="asked for one more reply"):
-        agent.run("Go.")
-    assert agent.events[-1].data["error_type"] == "ScriptEnded"
-
-
 # Calls
 
 
@@ -428,10 +366,6 @@ def picture(size: int = 4, **more: Any) -> dict[str, Any]:
     return {"type": "image", "source": {**source, **more}}
 
 
-DOCUMENT = {"type": "document", "source": {"type": "url", "url": "https://example.org/a.pdf"}}
-PLAIN = {"type": "text", "media_type": "text/plain", "data": "a note"}
-
-
 @pytest.mark.parametrize(
     ("value", "how"),
     [
@@ -463,24 +397,6 @@ def test_whatever_a_tool_gives_its_result_is_bounded(value: Any, how: str) -> No
 
 
 @pytest.mark.parametrize(
-    "block",
-    [
-        picture(),
-        picture(media_type="image/webp"),
-        {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}},
-        DOCUMENT,
-        {"type": "document", "source": PLAIN, "title": "Notes"},
-        {"type": "text", "text": "a"},
-    ],
-)
-def test_blocks_that_the_api_takes_go_into_the_result_as_they_are(block: Any) -> None:
-    tool = blocks_tool([block])
-    agent = lk.Agent(lk.scripted([lk.use("blocks"), lk.say("ok")]), tools=[tool])
-    assert agent.run("Go.").text == "ok"
-    assert agent.messages[2]["content"][0]["content"] == [block]
-
-
-@pytest.mark.parametrize(
     ("block", "words"),
     [
         ({"type": "image"}, "source is None"),
@@ -508,37 +424,6 @@ def test_a_picture_is_named_in_the_log_and_not_written_into_it() -> None:
     agent.run("Go.")
     ended = next(event.data for event in agent.events if event.type == "tool.ended")
     assert ended["output"] == "Look:\n[image]"
-
-
-@pytest.mark.parametrize(
-    ("block", "answer"),
-    [
-        ({"type": "tool_use", "name": "echo"}, "echo: argument 'text' is missing"),
-        ({"type": "tool_use", "input": {}}, "There is no tool 'unnamed'. The tools are: echo."),
-        ({"type": "tool_use", "name": "echo", "input": [1]}, "there is no argument"),
-        ({"type": "text", "text": None}, "a"),
-        ({"type": "text"}, "a"),
-    ],
-)
-def test_a_broken_block_may_follow_thinking_offline_as_well(block: Any, answer: str) -> None:
-    calls = [block] if block["type"] == "tool_use" else [block, lk.use("echo", text="a")]
-    script = [lk.reply(*calls, thinking="Hm."), lk.say("ok", thinking="Well.")]
-    agent = lk.Agent(lk.scripted(script), tools=[echo])
-    assert agent.run("Go.").text == "ok"
-    assert answer in results(agent, 2)[0][0]
-
-
-def test_an_error_whose_text_cannot_be_had_is_an_error_of_the_tool() -> None:
-    class Mute(Exception):
-        def __str__(self) -> str:
-            raise RuntimeError("no words")
-
-    def fail() -> str:
-        raise Mute
-
-    agent = lk.Agent(lk.scripted([lk.use("fail"), lk.say("ok")]), tools=[fail])
-    assert agent.run("Go.").text == "ok"
-    assert results(agent, 2) == [("Mute: (its text cannot be shown)", True)]
 
 
 def test_each_call_and_its_result_are_shown_to_a_hook() -> None:
@@ -618,14 +503,6 @@ def test_a_hook_that_raises_leaves_a_valid_array(hook: str, error: BaseException
     assert agent.run("Go on.").text in ("one", "two")
 
 
-def test_a_hook_that_returns_no_text_is_named_and_the_array_stays_valid() -> None:
-    agent = agent_of([lk.use("echo", text="a"), lk.say("ok")], Watch(after_tools=[42]))
-    with pytest.raises(UsageError, match="a hook returned 42; it may return text, or None"):
-        agent.run("Go.")
-    assert results(agent) == [("a", False)]
-    assert agent.run("Go on.").text == "ok"
-
-
 def test_an_interrupt_in_a_tool_cancels_the_rest() -> None:
     def interrupt() -> None:
         raise KeyboardInterrupt
@@ -648,23 +525,6 @@ def test_calls_that_an_interrupt_left_open_are_answered_before_the_next_request(
     del agent.messages[2:]  # as if it had come between the reply and its answer
     assert agent.run("Go on.").reason == "end_turn"
     assert results(agent, 2) == [("Cancelled: the run was interrupted.", True)]
-
-
-def test_a_step_answers_what_an_interrupted_step_has_left_open() -> None:
-    class Late(Mechanism):
-        def after_tools(self, agent: lk.Agent, calls: Sequence[Call]) -> None:
-            raise KeyboardInterrupt
-
-    calls = lk.reply(lk.use("echo", text="a"), lk.use("echo", text="b"))
-    agent = agent_of([calls, lk.say("ok")], Watch(after_tools=["a note"]), Late())
-    agent.start("Go.")
-    with pytest.raises(KeyboardInterrupt):
-        agent.step()
-    assert roles(agent) == "ua"
-    assert agent.step() == lk.Outcome("ok", "end_turn", 2)
-    assert [text for text, _ in results(agent, 2)] == ["a", "b"]  # what has run is kept
-    assert agent.messages[2]["content"][-1] == {"type": "text", "text": "a note"}
-    assert replay(agent) == agent.messages
 
 
 def test_results_of_an_earlier_batch_do_not_answer_the_same_calls_again() -> None:
@@ -738,23 +598,6 @@ def test_parallel_calls_are_reproducible(seed: int) -> None:
     assert all(log == logs[0] for log in logs)
 
 
-def test_parallel_calls_really_overlap_on_the_system_clock() -> None:
-    doors = threading.Barrier(3)  # opens only for three at a time
-
-    @lk.tool(parallel=3)
-    def enter() -> str:
-        """Enter."""
-        doors.wait(60)
-        return "in"
-
-    calls = lk.reply(*[lk.use("enter")] * 3)
-    with lk.SystemClock() as clock:
-        client = lk.scripted([calls, lk.say("done", latency=0)], clock)
-        agent = lk.Agent(client, [lk.Toolbox(enter)])
-        assert agent.run("Go.").text == "done"
-    assert results(agent, 2) == [("in", False)] * 3
-
-
 def test_only_neighbours_of_one_parallel_tool_run_side_by_side() -> None:
     running: list[str] = []
     seen: list[str] = []
@@ -787,16 +630,6 @@ def test_only_neighbours_of_one_parallel_tool_run_side_by_side() -> None:
     agent.run("Go.")
     assert seen == ["p", "p+p", "s", "s", "p", "q", "q+q"]
     assert [text for text, _ in results(agent, 2)] == names
-
-
-def test_one_refusal_among_parallel_calls_takes_only_that_one_out() -> None:
-    meeting = Meeting(3, dict.fromkeys("abc", 1.0))
-    calls = lk.reply(*(lk.use("meet", who=who) for who in "abc"))
-    watch = Watch(refuse=[None, "Not b."])
-    agent = lk.Agent(lk.scripted([calls, lk.say("ok")]), [lk.Toolbox(meeting.tool), watch])
-    agent.run("Go.")
-    assert results(agent, 2) == [("met a", False), ("Not b.", True), ("met c", False)]
-    assert meeting.most == 2
 
 
 def test_a_stop_ends_parallel_calls_and_the_ones_behind_them() -> None:
@@ -889,12 +722,6 @@ def test_an_empty_prompt_is_refused_before_it_is_appended(prompt: Any) -> None:
         agent.run()
 
 
-def test_a_prompt_that_is_half_a_character_can_be_sent() -> None:
-    agent = agent_of([lk.say("ok")], Watch(system=["Be \udcff kind."]))
-    assert agent.run("Read caf\udce9.").text == "ok"
-    assert agent.messages[0]["content"] == "Read caf?."
-
-
 def test_prompt_and_tools_stay_the_same_bytes_for_a_run() -> None:
     requests: list[Any] = []
 
@@ -914,17 +741,6 @@ def test_prompt_and_tools_stay_the_same_bytes_for_a_run() -> None:
         assert later["messages"][: len(earlier["messages"])] == earlier["messages"]
     agent.run("Go.")
     assert agent.system == "Be brief.\n\nTuesday."
-
-
-def test_the_array_may_be_rewritten_before_a_request() -> None:
-    def compact(agent: lk.Agent) -> None:
-        agent.rewrite([{"role": "user", "content": "In short: a was said."}], "compaction")
-
-    watch = Watch(before_model=[None, compact])
-    agent = agent_of([lk.use("echo", text="a"), lk.say("ok")], watch)
-    assert agent.run("Go.").text == "ok"
-    assert roles(agent) == "ua"
-    assert replay(agent) == agent.messages
 
 
 def test_the_log_tells_a_run_from_start_to_end() -> None:

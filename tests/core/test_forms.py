@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 
@@ -67,15 +67,6 @@ def test_typed_values_get_their_types_and_empty_options_are_left_out() -> None:
     }
 
 
-def test_what_a_form_gives_is_what_the_tool_takes() -> None:
-    given = forms.read(SCHEMA, {"city": "Beijing", "days": "3", "unit": "F"})
-    assert forecast.run(None, given) == "Beijing 3 F"
-
-
-def test_a_union_with_text_takes_what_is_no_json_as_text() -> None:
-    assert forms.read(SCHEMA, {"city": "x", "days": "1", "level": "high"})["level"] == "high"
-
-
 @pytest.mark.parametrize(
     ("values", "field", "says"),
     [
@@ -98,13 +89,6 @@ def test_what_does_not_fit_names_the_field(values: dict[str, str], field: str, s
     assert says in str(caught.value)
 
 
-def test_enums_of_other_values_keep_their_type() -> None:
-    schema = {"properties": {"size": {"enum": [1, 2, None]}, "only": {"const": "x"}}}
-    assert forms.fields(schema)[0].options == ("1", "2", "null")
-    assert forms.read(schema, {"size": "2", "only": "x"}) == {"size": 2, "only": "x"}
-    assert forms.read(schema, {"size": "null"}) == {"size": None}
-
-
 def test_a_reply_of_several_parts_keeps_their_order() -> None:
     typed = {"city": "Beijing", "days": "1"}
     call = {"tool": "forecast", "values": typed}
@@ -120,30 +104,6 @@ def test_a_fault_in_the_second_call_is_found_there() -> None:
     with pytest.raises(FormError) as caught:
         forms.assemble([good, {"tool": "forecast", "values": {"city": "x"}}], SPECS)
     assert (caught.value.part, caught.value.field) == (1, "days")
-
-
-@pytest.mark.parametrize(
-    ("parts", "says"),
-    [
-        ([], "nothing to send"),
-        ([{"text": " \n"}], "nothing to send"),
-        ([{"tool": "radar", "values": {}}], "no form for 'radar'; the tools are: forecast"),
-    ],
-)
-def test_a_form_that_cannot_be_sent_says_why(parts: list[dict[str, Any]], says: str) -> None:
-    with pytest.raises(FormError, match=says):
-        forms.assemble(parts, SPECS)
-
-
-def test_json_by_hand_may_be_as_wrong_as_a_model_can_be() -> None:
-    call = '{"type": "tool_use", "id": "a", "name": "no_such", "input": {"city": [1]}}'
-    content, stop = forms.parse(f"[{call}, {call}]")
-    assert [block["id"] for block in content] == ["a", "a"]
-    assert content[0]["input"] == {"city": [1]}
-    assert stop is None
-    assert forms.parse("[]") == ([], None)
-    cut = forms.parse('{"content": [{"type": "text", "text": "x"}], "stop_reason": "max_tokens"}')
-    assert cut == ([{"type": "text", "text": "x"}], "max_tokens")
 
 
 @pytest.mark.parametrize(

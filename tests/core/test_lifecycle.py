@@ -49,12 +49,6 @@ def test_all_of_them_are_closed_though_one_fails() -> None:
     assert len(closed) == 3
 
 
-def test_an_error_on_its_way_out_is_not_replaced_by_one_of_the_end() -> None:
-    made = Closing([], "a", OSError("full"))
-    with pytest.raises(ZeroDivisionError), lk.Agent(lk.scripted(say("x")), [made]):
-        _ = 1 // 0
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("clock", [lk.VirtualClock, lk.SystemClock])
 def test_the_end_of_a_lead_ends_its_teammates_and_their_jobs(tmp_path: Path, clock: Any) -> None:
@@ -85,23 +79,6 @@ def test_the_mechanisms_of_a_teammate_are_closed_when_it_ends(tmp_path: Path) ->
         lead.run("Go.")
         assert closed == []  # it is idle, and may be woken
     assert closed == ["coder of alice"]
-
-
-@pytest.mark.slow
-def test_a_subagent_that_reaches_its_limit_leaves_no_job_running(tmp_path: Path) -> None:
-    start = lk.use("background_run", command="sleep 300; echo never")
-    task = lk.use("task", prompt="Begin.", description="a job")
-    lanes = {"lead": [task, lk.say("ok")], "lead.toolu_0001": [start] * 2}
-    client = lk.scripted(lanes, clock=lk.SystemClock())
-    subagents = lk.Subagents(lambda: [lk.Background(workspace=tmp_path)], max_turns=1)
-    agent = lk.Agent(client, [subagents])
-    agent.run("Go.")
-    assert [e.data["status"] for e in agent.events if e.type == "job.ended"] == ["stopped"]
-
-
-def test_a_hook_of_one_s_own_has_to_take_the_agent() -> None:
-    with pytest.raises(lk.UsageError, match=r"Mine\.close must take \(self, agent\)"):
-        type("Mine", (lk.Mechanism,), {"close": lambda self: None})
 
 
 FORGETS = """

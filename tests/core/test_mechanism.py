@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from project import ROOT
 
 import learnkit as lk
-from learnkit.core.interface import Call, Result
+from learnkit.core.interface import Result
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool
 from learnkit.errors import UsageError
@@ -47,19 +46,6 @@ def test_a_misspelt_hook_is_refused_when_the_class_is_made(name: str, meant: str
     assert "give it another name" in text
 
 
-@pytest.mark.parametrize("name", ["before_lunch", "after_everything", "on_mail"])
-def test_what_is_named_like_a_hook_is_refused_with_the_list(name: str) -> None:
-    with pytest.raises(UsageError, match=f"{name} looks like a hook") as caught:
-        type("Mine", (Mechanism,), {name: property(method)})
-    assert all(hook in str(caught.value) for hook in Mechanism.HOOKS)
-
-
-def test_other_methods_are_ones_own_business() -> None:
-    names = ["count", "_on_anything", "stop", "model", "results", "step", "ask"]
-    made = type("Mine", (Mechanism,), {name: method for name in names})
-    assert issubclass(made, Mechanism)
-
-
 @pytest.mark.parametrize(
     ("name", "hook"),
     [
@@ -76,18 +62,6 @@ def test_a_hook_that_the_loop_could_not_call_is_refused(
         type("Mine", (Mechanism,), {name: hook})
 
 
-def test_a_hook_may_name_its_parameters_as_it_likes_and_take_more() -> None:
-    class Mine(Mechanism):
-        def refuse(self, who: Any, what: Any, *rest: Any, loud: bool = False) -> str | None:
-            return None
-
-        @staticmethod
-        def on_stop(agent: Any) -> None:
-            """Static is fine too."""
-
-    assert agent(Mine()).mechanisms[0].refuse(None, None) is None  # type: ignore[arg-type]
-
-
 def test_hooks_are_plain_functions() -> None:
     async def waits(self: Any, agent: Any) -> None:
         """Nobody would await it."""
@@ -98,11 +72,6 @@ def test_hooks_are_plain_functions() -> None:
     for hook in (waits, yields):
         with pytest.raises(UsageError, match="no async, no yield"):
             type("Mine", (Mechanism,), {"on_stop": hook})
-
-
-def test_tools_as_a_plain_method_are_refused() -> None:
-    with pytest.raises(UsageError, match=r"Mine\.tools must be a property or a list; add @prop"):
-        type("Mine", (Mechanism,), {"tools": lambda self: []})
 
 
 @lk.tool
@@ -152,25 +121,6 @@ def test_tools_may_be_a_list_a_property_or_methods() -> None:
     assert [one.run(None, {}) for one in tools.values()] == ["heir", "new", "third"]
 
 
-def test_hooks_do_nothing_by_default() -> None:
-    class Nothing(Mechanism):
-        pass
-
-    one, host = Nothing(), agent()
-    call = Call("toolu_1", "ping", {})
-    returned: list[object] = [
-        one.system(host),
-        one.refuse(host, call),
-        one.after_tool(host, call, Result("pong", False, "ran", 0.0)),
-        one.after_tools(host, [call]),
-        one.on_stop(host),
-    ]
-    one.before_model(host)
-    one.request(host, {})
-    assert returned == [None] * 5
-    assert list(one.tools) == []
-
-
 def test_the_page_about_hooks_lists_them_with_their_parameters() -> None:
     page = (ROOT / "docs/hooks.md").read_text("utf-8")
     rows = re.findall(r"^\| `(\w+)(?:\(([\w, ]*)\))?` \|[^|]+\|[^|]+\|$", page, re.MULTILINE)
@@ -189,22 +139,6 @@ def test_an_instance_serves_one_agent() -> None:
     twice = lk.Toolbox()
     with pytest.raises(UsageError, match="this Toolbox already serves agent 'bob'"):
         agent(twice, twice, name="bob")
-
-
-def test_a_mechanism_knows_the_agent_that_it_serves() -> None:
-    box = lk.Toolbox(ping)
-    with pytest.raises(UsageError, match="this Toolbox serves no agent yet; make one: Agent"):
-        _ = box.agent
-    served = agent(box)
-    assert box.agent is served
-
-
-def test_equal_mechanisms_are_still_two() -> None:
-    @dataclass
-    class Limit(Mechanism):
-        most: int = 3
-
-    assert len(agent(Limit(), Limit()).mechanisms) == 2
 
 
 def test_when_one_cannot_be_attached_none_is() -> None:
@@ -239,21 +173,6 @@ def test_a_wrong_guess_says_what_to_write(wrong: Any, instead: str) -> None:
 def test_an_agent_says_what_it_is_in_a_line() -> None:
     line = repr(lk.Agent(lk.scripted([]), tools=[ping], name="alice", model="claude-x"))
     assert line == "<Agent 'alice' on claude-x: 0 messages; tools: ping>"
-
-
-def test_a_tool_without_a_mark_is_named() -> None:
-    class Mine(Mechanism):
-        tools = (len,)  # type: ignore[assignment]
-
-    with pytest.raises(UsageError, match="Mine offers <built-in function len>; mark it with @to"):
-        agent(Mine())
-
-
-def test_a_call_is_a_value() -> None:
-    call = Call("toolu_1", "ping", {"a": 1})
-    assert call == Call("toolu_1", "ping", {"a": 1})
-    with pytest.raises(AttributeError):
-        call.name = "pong"  # type: ignore[misc]
 
 
 def test_what_a_mechanism_emits_is_in_its_agents_lane_and_nowhere_without_one() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 import ssl
 import threading
 import time
@@ -14,7 +12,7 @@ from typing import Any
 
 import anthropic
 import pytest
-from messages_server import MessagesServer, cut_in, html, serving
+from messages_server import MessagesServer, cut_in, serving
 
 import learnkit as lk
 from learnkit.clients.contract.rules import check
@@ -23,14 +21,11 @@ from learnkit.core.catalog import (
     DEFAULT_MODEL,
     MODELS,
     PRICES,
-    PRICES_FROM,
-    PRICES_OF,
     Price,
-    price_of,
 )
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
-from learnkit.core.request import LONGEST_WAIT, PARAMETERS, WAITS
+from learnkit.core.request import LONGEST_WAIT, WAITS
 from learnkit.core.usage import Meter, Usage
 from learnkit.runtime.clock import Clock
 
@@ -111,41 +106,6 @@ def test_settings_go_into_every_request_and_betas_into_a_header() -> None:
         assert headers["x-mine"] == "1"
 
 
-def test_a_hook_has_the_last_word_on_a_request_and_changes_nothing_else() -> None:
-    class Choose(Mechanism):
-        def request(self, agent: Agent, body: dict[str, Any]) -> None:
-            if agent.turns == 1:
-                body["tool_choice"] = {"type": "tool", "name": "ping"}
-            body["metadata"] = {"user_id": agent.name}
-
-    model = next(one.id for one in MODELS.values() if one.thinking == "manual")  # may be forced
-    with (
-        serving([lk.use("ping"), lk.say("done")]) as server,
-        live(server, mechanisms=[Choose()], model=model, name="alice") as agent,
-    ):
-        agent.run("Go.")
-    assert [body.get("tool_choice") for body in server.bodies] == [
-        {"type": "tool", "name": "ping"},
-        None,
-    ]
-    assert [body["metadata"] for body in server.bodies] == [{"user_id": "alice"}] * 2
-
-
-@pytest.mark.parametrize(
-    ("key", "instead"),
-    [("model", "model="), ("messages", "agent.messages"), ("stream", "agent.stream")],
-)
-def test_what_is_given_in_another_way_is_refused_as_a_setting(key: str, instead: str) -> None:
-    with pytest.raises(lk.UsageError, match=instead):
-        lk.Agent(lk.scripted([]), request={key: 1})
-
-
-def test_the_parameters_are_those_of_the_sdk() -> None:
-    with anthropic.Anthropic(api_key="none") as client:
-        for method in (client.messages.create, client.messages.stream):
-            assert inspect.signature(method).parameters.keys() >= PARAMETERS
-
-
 def test_a_mark_protects_system_and_tools_besides_the_conversation() -> None:
     agent = lk.Agent(lk.scripted([]), system="Be brief.", tools=[echo, ping])
     agent.start("Go.")
@@ -163,27 +123,6 @@ def test_a_mark_protects_system_and_tools_besides_the_conversation() -> None:
     agent = lk.Agent(lk.scripted([]), system="s", request={"cache_control": hour})
     body = agent.request()
     assert body["cache_control"] == body["system"][0]["cache_control"] == hour
-
-
-def test_a_server_that_refuses_cache_control_can_be_used_without() -> None:
-    with serving([lk.use("ping"), lk.say("done")], refused=("cache_control",)) as server:
-        refusal = pytest.raises(anthropic.BadRequestError, match="cache_control")
-        with live(server, system="Be brief.") as agent, refusal:
-            agent.run("Go.")
-        with live(server, system="Be brief.", request={"cache_control": None}) as agent:
-            assert went(agent) == "done"
-    assert server.bodies[-1]["system"] == "Be brief."
-
-
-def test_more_tokens_than_the_sdk_allows_without_a_stream_are_streamed() -> None:
-    most = 21_333
-    with serving([lk.say("short"), lk.use("echo", text="long"), lk.say("done")]) as server:
-        with live(server, max_tokens=most) as agent:
-            assert went(agent) == "short"
-        with live(server, max_tokens=most + 1) as agent:
-            assert went(agent) == "done"
-    assert [body.get("stream") for body in server.bodies] == [None, True, True]
-    assert agent.messages[2]["content"][0]["content"] == "long"
 
 
 # What a server replies
@@ -255,32 +194,7 @@ def test_arguments_in_another_form_are_read_or_kept_where_the_model_sees_them(
     assert answer in agent.messages[2]["content"][0]["content"]
 
 
-def test_blocks_that_are_none_are_left_out() -> None:
-    def wire(content: bytes) -> tuple[int, str, bytes]:
-        odd = (
-            b'null, "text", {"text": "no type"}, {"type": "text"}, {"type": "text", "text": null},'
-        )
-        return 200, "application/json", content.replace(b'"content": [', b'"content": [' + odd)
-
-    with serving([lk.say("done")], wire=wire) as server, live(server) as agent:
-        assert went(agent) == "done"
-        assert accepted(agent)
-    assert agent.messages[1]["content"] == [{"type": "text", "text": "done"}]
-    assert len(events(agent, "reply.repaired")[0]["problems"]) == 5
-
-
 NO_MESSAGE = "APIError: the server answered, but not with a message of the Messages API"
-
-
-def test_a_page_in_place_of_a_reply_is_an_error_of_the_api() -> None:
-    for hear in (None, lambda kind, text: None):
-        with serving([lk.say("x")] * 3, wire=html) as server, live(server) as agent:
-            agent.hear = hear
-            assert went(agent).startswith(NO_MESSAGE)
-            assert accepted(agent)
-        (failed,) = events(agent, "model.failed")
-        assert failed["error_type"] == "APIError"
-        assert len(server.bodies) == 1  # asking again would not help
 
 
 DEEP = b"[" * 100_000
@@ -343,29 +257,6 @@ def test_a_request_is_sent_again_for_minutes_on_the_clock(status: int, streamed:
     assert events(agent, "model.failed") == []
 
 
-def test_agents_that_fail_together_do_not_come_back_together() -> None:
-    waits = set()
-    for name in ("alice", "bob", "carol"):
-        script = [lk.fail(529), lk.say("done")]
-        with (
-            serving(script, headers={}) as server,
-            live(server, lk.VirtualClock(), name=name) as agent,
-        ):
-            agent.run("Go.")
-        waits.add(events(agent, "model.retried")[0]["seconds"])
-    assert len(waits) == 3
-
-
-def test_in_the_end_the_error_is_raised_and_the_array_is_valid() -> None:
-    script = [*[lk.fail(529)] * (len(WAITS) + 1), lk.say("done")]
-    with serving(script, headers={}) as server, live(server, lk.VirtualClock()) as agent:
-        with pytest.raises(anthropic.APIStatusError) as caught:
-            agent.run("Go.")
-        assert caught.value.status_code == 529
-        assert accepted(agent)
-        assert agent.run().text == "done"
-
-
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [({"retry-after": "45"}, 45.0), ({"retry-after-ms": "1500"}, 1.5)],
@@ -393,14 +284,6 @@ def test_what_will_not_pass_is_not_sent_again(status: int, headers: dict[str, st
         with live(server, lk.VirtualClock()) as agent, pytest.raises(anthropic.APIStatusError):
             agent.run("Go.")
         assert len(server.bodies) == 1
-
-
-def test_a_date_in_retry_after_is_understood() -> None:
-    soon = {"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}
-    script = [lk.fail(503), lk.say("x")]
-    with serving(script, headers=soon) as server, live(server, lk.VirtualClock()) as agent:
-        assert went(agent) == "x"
-    assert events(agent, "model.retried")[0]["seconds"] == 0.0
 
 
 def test_a_client_without_retries_is_asked_once() -> None:
@@ -438,17 +321,6 @@ def test_a_lost_connection_is_tried_again() -> None:
     with serving(script, wire=cut_in(b'"content"')) as server, live(server, clock) as agent:
         assert went(agent) == "two"
     assert [one["status"] for one in events(agent, "model.retried")] == [None]
-
-
-def test_nobody_listens_and_the_run_raises_after_some_minutes() -> None:
-    with serving([]) as server:
-        pass  # the port is closed
-    clock = lk.VirtualClock()
-    with live(server, clock) as agent:
-        with pytest.raises(anthropic.APIConnectionError):
-            agent.run("Go.")
-        assert accepted(agent)
-    assert clock.time() > 150
 
 
 # Streams
@@ -510,16 +382,6 @@ def until_read(read: threading.Event, number: int, in_time: list[bool]) -> Calla
     return hold
 
 
-def test_pieces_come_while_the_model_still_writes() -> None:
-    read, in_time = threading.Event(), list[bool]()
-    hold = until_read(read, 3, in_time)  # two events begin the message, the third is a piece
-    with serving([lk.say("a" * 24 * 6)], gap=hold) as server, live(server) as agent:
-        for event in agent.stream("Go."):
-            if event.type == "text.delta":
-                read.set()
-    assert in_time == [True]
-
-
 def test_leaving_a_stream_ends_the_run_and_its_thread() -> None:
     script = [lk.use("ping"), lk.say("a" * 240), lk.say("again")]
     with serving(script, gap=0.02) as server, live(server) as agent:
@@ -546,51 +408,8 @@ def test_a_stream_that_is_cut_is_asked_for_again() -> None:
     assert roles(agent) == ["user", "assistant"]
 
 
-def test_a_stream_that_ends_before_its_message_is_asked_for_again() -> None:
-    done: list[bool] = []
-
-    def wire(content: bytes) -> tuple[int, str, bytes]:
-        if not done:
-            done.append(True)
-            content = content[: content.index(b"event: message_delta")]
-        return 200, "text/event-stream", content
-
-    script, clock = [lk.say("half"), lk.say("whole")], lk.VirtualClock()
-    with serving(script, wire=wire) as server, live(server, clock) as agent:
-        assert heard(agent)[1].text == "whole"
-    assert len(events(agent, "model.retried")) == 1
-
-
 def roles(agent: Agent) -> list[str]:
     return [message["role"] for message in agent.messages]
-
-
-def test_an_overload_in_the_middle_of_a_stream_is_asked_for_again() -> None:
-    done: list[bool] = []
-
-    def wire(content: bytes) -> tuple[int, str, bytes]:
-        error = b'{"type":"error","error":{"type":"overloaded_error","message":"busy"}}'
-        if not done:
-            done.append(True)
-            head = content[: content.index(b"event: content_block_stop")]
-            content = head + b"event: error\ndata: " + error + b"\n\n"
-        return 200, "text/event-stream", content
-
-    script = [lk.say("one"), lk.say("two")]
-    with serving(script, wire=wire) as server, live(server, lk.VirtualClock()) as agent:
-        _seen, outcome = heard(agent)
-    assert outcome.text == "two"
-    assert events(agent, "model.retried")[0]["error_type"] == "overloaded_error"
-
-
-def test_a_stream_raises_what_a_run_raises() -> None:
-    with serving([lk.fail(400, "no")]) as server, live(server) as agent:
-        with pytest.raises(anthropic.BadRequestError, match="no"):
-            heard(agent)
-        assert agent.hear is None
-        assert accepted(agent)
-    with pytest.raises(lk.UsageError, match="prompt is empty"):
-        heard(lk.Agent(lk.scripted([])), " ")
 
 
 def test_a_stop_during_a_slow_stream_cancels_it_at_its_next_piece() -> None:
@@ -652,16 +471,6 @@ def test_a_long_prompt_may_have_another_price() -> None:
     assert price.of({"input_tokens": 401, "cache_read_input_tokens": 600}) == 5005 / 1e6
 
 
-def test_prices_are_those_of_models_in_the_catalogue_and_say_where_they_come_from() -> None:
-    assert PRICES.keys() <= MODELS.keys()
-    assert PRICES_FROM.startswith("https://")
-    assert re.fullmatch(r"20\d\d-\d\d-\d\d", PRICES_OF)
-    assert price_of(f"{DEFAULT_MODEL}-20261007") is PRICES[DEFAULT_MODEL]
-    for price in PRICES.values():
-        assert price.cache_read < price.input < price.cache_write < price.cache_write_1h
-        assert price.cache_write_1h == pytest.approx(2 * price.input)
-
-
 @pytest.mark.parametrize(
     ("model", "prices", "cost"),
     [
@@ -681,13 +490,6 @@ def test_the_price_table_can_be_replaced_and_an_unknown_model_has_no_price(
         usage = agent.run("Go.").usage
     assert usage.cost == (None if cost is None else pytest.approx(cost))
     assert usage.input_tokens == 7
-
-
-def test_an_offline_client_costs_nothing_that_could_be_named() -> None:
-    usage = lk.Agent(lk.scripted([lk.say("done")])).run("Go.").usage
-    assert usage.simulated
-    assert usage.cost is None
-    assert usage.output_tokens > 0
 
 
 def test_subagents_count_for_their_parent() -> None:

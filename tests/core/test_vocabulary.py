@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
@@ -10,19 +10,16 @@ import pytest
 import random_events
 from every_view import VIEWS
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from profiles import examples
 
 import learnkit as lk
 from learnkit.errors import UsageError
 from learnkit.events import declaration, vocabulary
-from learnkit.events.declaration import Declaration, detail, details_of, event, part
+from learnkit.events.declaration import Declaration, detail, details_of, event
 from learnkit.events.log import Event, EventLog
 from learnkit.events.loop import MessageAdded, ModelReplied, UsageData
-from learnkit.events.mail import MailData, MailSent
 from learnkit.events.sentences import filled, stopped
-from learnkit.events.skills import SkillsListed
-from learnkit.events.tasks import BoardOpened, TaskCompleted, TaskData, TaskEvent, TaskRefused
+from learnkit.events.tasks import BoardOpened, TaskData, TaskRefused
 from learnkit.views.words import describe
 
 
@@ -45,26 +42,6 @@ def read(type: str, **data: Any) -> object | None:
 def own_types(monkeypatch: pytest.MonkeyPatch) -> None:
     """Types that a test declares are gone after it."""
     monkeypatch.setattr(declaration, "_DECLARED", {**declaration._DECLARED})
-
-
-def test_an_event_is_read_with_its_parts() -> None:
-    task = {"id": 3, "subject": "Parse", "status": "completed", "blockedBy": [1, 2], "mine": 1}
-    typed = read("task.completed", task=task, freed=[4])
-    expected = TaskData(id=3, status="completed", subject="Parse", blocked_by=(1, 2))
-    assert typed == TaskCompleted(task=expected, freed=(4,))
-    assert isinstance(typed, TaskEvent)
-    mail = read("mail.sent", mail={"from": "bob", "to": "alice", "content": "hi"})
-    assert mail == MailSent(mail=MailData(sender="bob", to="alice", content="hi"))
-
-
-def test_what_is_read_cannot_be_changed() -> None:
-    typed = read("skills.listed", skills={"pdf": 12}, preloaded=["pdf"])
-    assert isinstance(typed, SkillsListed)
-    with pytest.raises(FrozenInstanceError):
-        typed.catalogue = 5  # type: ignore[misc]
-    with pytest.raises(TypeError):
-        typed.skills["pdf"] = 13  # type: ignore[index]
-    assert typed.preloaded == ("pdf",)
 
 
 @pytest.mark.parametrize(
@@ -92,14 +69,6 @@ def test_what_is_odd_gets_its_default() -> None:
     assert read("board.opened", tasks=tasks) == BoardOpened(
         tasks=(TaskData(id=1, status="pending"),)
     )
-
-
-def test_a_type_belongs_to_one_class() -> None:
-    with pytest.raises(UsageError, match=r"'run\.started' is declared already, by RunStarted"):
-
-        @event("run.started", sentence="Again.")
-        class Again:
-            """It begins again."""
 
 
 def test_a_declaration_says_when_it_happens_and_what_can_be_read() -> None:
@@ -150,30 +119,6 @@ def test_what_is_logged_as_declared_can_be_read_and_logged_again(
         assert again.data.keys() <= first.data.keys()
 
 
-@settings(max_examples=examples(100))
-@given(random_events.events(strange=False), st.data())
-def test_one_odd_detail_takes_nothing_from_the_others(
-    step: tuple[str, dict[str, Any]], data: st.DataObject
-) -> None:
-    name, details = step
-    known = vocabulary.declaration(name)
-    whole = vocabulary.read(logged(name, **details))
-    fields = details_of(known.cls) if known else []
-    if not fields:
-        return
-    field = data.draw(st.sampled_from(fields))
-    typed = vocabulary.read(logged(name, **{**details, field.key: object()}))
-    if field.needed:
-        assert typed is None
-        return
-    for one in fields:
-        value = getattr(typed, one.name)
-        if one != field:
-            assert value == getattr(whole, one.name)
-        elif one.type is not Any:
-            assert value == one.default
-
-
 def declared(name: str) -> Declaration:
     known = vocabulary.declaration(name)
     assert known is not None
@@ -198,18 +143,6 @@ def test_an_event_is_logged_in_the_order_of_its_fields_and_without_what_does_not
         ["index", "message", "injected"],
     ]
     assert log[1][1:4] == (2.5, "bob", "message.added")
-
-
-def test_a_part_keeps_what_is_not_declared() -> None:
-    data = {"status": "pending", "id": 1, "mine": [1], "blockedBy": [2]}
-    tasks = (part(TaskData, data), TaskData(id=2, status="failed"))
-    event = EventLog().append(BoardOpened(tasks=tasks))
-    first, second = event.data["tasks"]
-    assert [*first.items()] == [*data.items()]
-    assert second["blockedBy"] == []
-    assert "worktree" not in second
-    with pytest.raises(UsageError, match="is no TaskData: a field is missing"):
-        part(TaskData, {"id": 1})
 
 
 def test_only_what_is_declared_can_be_logged_as_an_object() -> None:
@@ -256,14 +189,3 @@ def test_a_mechanism_declares_a_type_of_its_own_which_views_ignore() -> None:
     assert describe(stored) == "port is remembered: “8080”."
     for kind in VIEWS:
         assert kind(agent.events).html()
-
-
-@pytest.mark.usefixtures("own_types")
-def test_a_notebooks_cell_may_declare_its_type_again() -> None:
-    for _ in range(2):
-
-        @event("cell.run", sentence="The cell runs.")
-        class CellRun:
-            """A cell runs."""
-
-    assert declared("cell.run").cls is CellRun

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import phrases
-from .subject import Subject, constant, headings, lab_calls, shown
+from .subject import Subject, headings, lab_calls, shown
 from .texts import _readable
 
 #: What the core path of a lesson may have at most.
@@ -97,14 +97,6 @@ def letters(subject: Subject) -> list[str]:
     if 2 * times > len(asked):
         found.append(f"{times} of {len(asked)} answers are {most}; at most half may be")
     return found
-
-
-def _place(subject: Subject, method: str, name: str) -> int:
-    """The cell that calls ``lab.<method>(name)``; 0 if there is none."""
-    for number, cell in subject.code:
-        if any(constant(call) == name for call in lab_calls(cell.source, method)):
-            return number
-    return 0
 
 
 def shown_before(subject: Subject, place: int) -> Iterator[tuple[int, str]]:

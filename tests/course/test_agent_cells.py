@@ -16,30 +16,14 @@ from jupyter_client.manager import start_new_kernel
 from learnkit.course import progress
 from learnkit.course.agent_file.cells import AgentCells
 from learnkit.course.agent_file.own import STATE, write_reference
-from learnkit.course.agent_file.source import Source, lessons, split
+from learnkit.course.agent_file.source import Source, split
 from learnkit.errors import UsageError
-
-LOOP = "def agent_loop(agent, turns=50):\n    return 'mine'\n"
 
 
 @pytest.fixture(autouse=True)
 def _no_module() -> Iterator[None]:
     yield
     sys.modules.pop("agent", None)
-
-
-def test_other_functions_of_the_module_call_the_new_one(capsys: pytest.CaptureFixture[str]) -> None:
-    cells = AgentCells("s03", None)
-    cells.run("", "import re\n\n\ndef shortened(text):\n    return re.sub('a', 'b', text)\n")
-    lead = sys.modules["agent"].Agent()
-    call = {"id": "1", "name": "bash", "input": {"command": "echo aaa"}}
-    cells.module.POLICY["write"] = "allow"
-    assert cells.module.run_call(lead, call)["content"] == "bbb\n"
-    before = len(str(Source.reference("s02")).splitlines())
-    found = re.fullmatch(r"agent\.py (\d+) → (\d+) lines\n", capsys.readouterr().out)
-    assert found
-    assert int(found[1]) == before
-    assert int(found[2]) < before  # the new one is shorter
 
 
 def test_the_file_grows_by_the_cells_as_the_learner_has_them(tmp_path: Path) -> None:
@@ -57,19 +41,6 @@ def test_the_file_grows_by_the_cells_as_the_learner_has_them(tmp_path: Path) -> 
     again = AgentCells("s01", tmp_path)
     again.run("", "X = 1")
     assert (tmp_path / "agent.py").read_text() == text
-
-
-def test_a_later_lesson_fills_what_is_missing_and_an_earlier_one_takes_nothing_back(
-    tmp_path: Path,
-) -> None:
-    AgentCells("s01", tmp_path).run("", LOOP)
-    AgentCells("s03", tmp_path).run("", "MARKS = {'pending': '-'}")
-    text = (tmp_path / "agent.py").read_text()
-    assert "return 'mine'" in text
-    assert "def edit_file" in text  # lesson 2 was left out
-    assert split(text)["s03 todo"] == "MARKS = {'pending': '-'}\n"
-    AgentCells("s01", tmp_path).run("", "def shortened(text):\n    return 'of lesson 1'\n")
-    assert "of lesson 1" not in (tmp_path / "agent.py").read_text()
 
 
 def test_what_the_learner_has_changed_is_kept_and_said(
@@ -129,16 +100,6 @@ def test_a_syntax_error_points_to_its_line_in_the_cell() -> None:
         assert linecache.getline(error.filename, error.lineno) == text.splitlines()[2]
 
 
-def test_a_definition_moves_to_its_own_part_if_it_needs_what_comes_later() -> None:
-    source = Source()
-    source.add("s01", "def f():\n    return 1\n\n\ndef g():\n    return f()\n")
-    source.add("s02", "def mark(function):\n    return function\n")
-    source.add("s02", "@mark\ndef f():\n    return 2\n")
-    source.add("s02", "def g():\n    return mark\n")
-    assert source.sections()["s01 agent loop"] == "def g():\n    return mark\n"
-    assert source.sections()["s02 tools"].endswith("@mark\ndef f():\n    return 2\n")
-
-
 def test_the_reference_is_written_and_replaces_no_other_file(tmp_path: Path) -> None:
     command = "from learnkit.terminal.cli import main; main()"
     subprocess.run(
@@ -178,11 +139,3 @@ assert agent.Agent().specs[0]["name"] == "bash"
             client.stop_channels()
             manager.shutdown_kernel(now=True)
         assert (tmp_path / "agent.py").exists() == written
-
-
-def test_each_part_says_what_it_is() -> None:
-    for lesson, path in lessons().items():
-        sections = Source.reference(lesson).sections()
-        assert path.stem.replace("_", " ") in sections
-        names = [name for name in sections if name not in ("", "main")]
-        assert [name[:3] for name in names] == [one for one in lessons() if one <= lesson]

@@ -155,15 +155,6 @@ def test_s02_tools_have_schemas_and_paths_stay_inside(tmp_path: Path) -> None:
     assert said[6] == "home\n(exit code 3)"
 
 
-@pytest.mark.slow
-def test_s02_nobody_there_to_ask_means_no(tmp_path: Path) -> None:
-    script = turns(lk.use("write_file", path="a.txt", content="a"), lk.say("It was refused."))
-    project = Project(tmp_path, 2, script)
-    project.run("Go", AGENT_WRITE="ask")
-    assert "the user does not allow this write_file" in project.results()[0]
-    assert [*project.folder.iterdir()] == []
-
-
 def item(id: str, status: str = "pending") -> dict[str, str]:
     return {"id": id, "text": f"part {id}", "status": status}
 
@@ -231,13 +222,6 @@ def test_s05_a_skill_is_listed_and_loaded(tmp_path: Path) -> None:
     said = project.results()
     assert said[0] == '<skill name="tests" folder="skills/tests">\nNo\n---\nmocks\n</skill>'
     assert "no skill 'x'; there are: tests" in said[1]
-
-
-@pytest.mark.slow
-def test_s05_without_skills_there_is_no_tool(tmp_path: Path) -> None:
-    project = Project(tmp_path, 5, turns(lk.say("None.")))
-    project.run("Which skills are there?")
-    assert "load_skill" not in [one["name"] for one in project.requests[0]["tools"]]
 
 
 @pytest.mark.slow
@@ -310,16 +294,6 @@ def test_s07_tasks_survive_a_kill_and_blockers_hold(tmp_path: Path) -> None:
     project = Project(tmp_path, 7, morning)
     project.run("Go on")
     assert project.results() == ["[>] #1: parse @lead", "[x] #1: parse @lead", "[>] #2: test"]
-
-
-@pytest.mark.slow
-def test_s07_two_processes_lose_no_task(tmp_path: Path) -> None:
-    calls = [lk.use("task_create", subject=f"{n}") for n in range(25)]
-    project = Project(tmp_path, 7, turns(lk.reply(*calls), lk.say("Done.")))
-    with project.terminal as terminal:
-        terminal.race("Go", "Go", hold="save_task")
-    files = [json.loads(one.read_text()) for one in project.folder.glob(".tasks/*.json")]
-    assert sorted(one["id"] for one in files) == [*range(1, 51)]
 
 
 @pytest.mark.slow

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
-import textwrap
 import threading
-import time
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -98,18 +94,6 @@ def test_a_game_from_the_first_request_to_the_last_text(board: Board) -> None:
     assert str(game) == "be the model: 2 turns, calls bash, and ends with “One file.”."
 
 
-def test_several_calls_and_text_in_one_reply(board: Board) -> None:
-    game = board.open()
-    write = {"tool": "write_file", "values": {"path": "a.txt", "content": "x\n"}}
-    look = {"tool": "read_file", "values": {"path": "a.txt", "limit": "1", "offset": ""}}
-    assert board.reply(game, [{"text": "First I write."}, write, look]) == "yours"
-    said = game.messages[1]["content"]
-    assert [block["type"] for block in said] == ["text", "tool_use", "tool_use"]
-    assert said[2]["input"] == {"path": "a.txt", "limit": 1}
-    assert [block["tool_use_id"] for block in results(game)] == [said[1]["id"], said[2]["id"]]
-    assert results(game)[1]["content"].strip() == "x"
-
-
 def test_what_is_seen_is_the_request_and_nothing_else(board: Board) -> None:
     game = board.open(prompt="Count them.")
     state = board.seen[-1]["state"] if board.seen else game.state()
@@ -126,25 +110,6 @@ def test_what_is_seen_is_the_request_and_nothing_else(board: Board) -> None:
     assert f"≈ {total:,} tokens" in shown["totals"]
     assert "claude" not in json.dumps(state)
     assert [tool["name"] for tool in state["tools"]][:2] == ["bash", "read_file"]
-
-
-def test_every_text_of_a_request_can_be_read_whole(board: Board) -> None:
-    asks, thinks, calls, gets, says = (
-        "\n".join(f"{what} {number}" for number in range(900))
-        for what in ("asks", "thinks", "calls", "gets", "says")
-    )
-    (board.folder / "long.txt").write_text(gets)
-    game = board.open(prompt=asks)
-    write = lk.use("write_file", path="new.txt", content=calls)
-    look = lk.use("bash", command="cat long.txt")
-    game.send(lk.reply(says, write, look, thinking=thinks))
-    assert game.wait(SOON) == "yours"
-    shown = [Text.of(html) for key, html in game.state()["frame"] if key.startswith("message")]
-    assert asks in shown[0]
-    assert all(one in shown[1] for one in (thinks, says))
-    assert all(f"calls {number}" in shown[1] for number in range(900))
-    assert gets in shown[2]
-    assert "characters not shown" not in "".join(shown)
 
 
 def test_the_readme_lists_every_key_of_a_state_and_every_intent(board: Board) -> None:
@@ -171,60 +136,6 @@ def test_the_page_is_told_of_each_step_in_order(board: Board) -> None:
     assert heads[-1] == "The loop ends after 2 turns: the last reply called no tool."
     phases = list(dict.fromkeys(message["state"]["phase"] for message in board.seen))
     assert phases == ["yours", "works", "ended"]
-
-
-def test_who_waits_for_the_game_goes_on_when_the_page_has_been_told(board: Board) -> None:
-    game = board.open()
-    told: list[str] = []
-
-    def slow(message: dict[str, Any]) -> None:
-        time.sleep(0.05)
-        told.append(message["state"]["phase"])
-
-    game.watch(slow)
-    assert board.reply(game, [bash("true")]) == "yours" == told[-1]
-    assert board.reply(game, [{"text": "done"}]) == "ended" == told[-1]
-
-
-def test_a_page_that_answers_at_once_is_not_taken_for_one_that_waits(board: Board) -> None:
-    game = board.open()
-    answered: list[str] = []
-
-    def eager(message: dict[str, Any]) -> None:
-        if message["state"]["phase"] == "yours" and not answered:
-            answered.append("while it is told")
-            game.send(lk.use("bash", command="sleep 0.2"))
-
-    game.watch(eager)
-    assert board.reply(game, [bash("true")]) == "yours"
-    assert answered == ["while it is told"]
-    assert [block["content"] for block in results(game)] == ["(no output)"]
-    assert game.state()["ask"] == 3
-
-
-def test_a_page_that_breaks_does_not_hold_up_who_waits(board: Board) -> None:
-    game = board.open()
-
-    def broken(message: dict[str, Any]) -> None:
-        raise RuntimeError("the page is gone")
-
-    game.watch(broken)
-    assert board.reply(game, [{"text": "done"}]) == "broken"
-    with pytest.raises(RuntimeError, match="the page is gone"):
-        game.close()
-
-
-def test_a_form_that_is_incomplete_is_not_sent(board: Board) -> None:
-    game = board.open()
-    assert board.reply(game, [bash("true"), {"tool": "bash", "values": {}}]) == "yours"
-    assert board.problem["field"] == "command"
-    assert board.problem["part"] == 1
-    assert "command is required" in board.problem["problem"]
-    assert board.reply(game, []) == "yours"
-    assert "nothing to send" in board.problem["problem"]
-    assert board.reply(game, "[{]") == "yours"
-    assert "not JSON" in board.problem["problem"]
-    assert len(game.messages) == 1
 
 
 def test_faults_of_the_model_come_back_as_error_results(board: Board) -> None:
@@ -264,17 +175,6 @@ def test_a_harness_that_forgets_the_result_is_refused(board: Board) -> None:
     assert board.reply(game, [bash("echo hi")]) == "yours"
 
 
-def test_an_empty_reply_ends_the_run_unless_the_harness_stores_it(board: Board) -> None:
-    game = board.open()
-    assert board.reply(game, "[]", fault="keep") == "refused"
-    assert "non-empty content" in refused(game)
-    game.act({"back": True})
-    assert game.wait(SOON) == "yours"
-    assert board.reply(game, "[]") == "ended"
-    assert game.outcome == lk.Outcome("", "end_turn", 3)
-    assert str(game).endswith("says nothing.")
-
-
 def test_leaving_in_the_middle(board: Board) -> None:
     game = board.open()
     game.act({"stop": True})
@@ -283,35 +183,6 @@ def test_leaving_in_the_middle(board: Board) -> None:
         _ = game.outcome
     assert board.reply(game, [{"text": "too late"}]) == "left"
     assert "no request waits" in board.problem["problem"]
-
-
-def test_an_unfinished_game_says_what_it_waits_for(board: Board) -> None:
-    game = board.open()
-    assert not game.finished
-    with pytest.raises(lk.UsageError, match="turn 1 waits for your reply"):
-        _ = game.outcome
-    assert "turn 1 waits" in repr(game)
-    assert len(game.messages) == 1
-
-
-def test_answers_from_code(board: Board) -> None:
-    game = board.open()
-    game.send("I look.", lk.use("bash", command="echo hi"))
-    assert game.wait(SOON) == "yours"
-    game.send(lk.say("done"))
-    assert game.wait(SOON) == "ended"
-    with pytest.raises(lk.UsageError, match="no request waits"):
-        game.send("more")
-    with pytest.raises(lk.UsageError, match="no reply to take back"):
-        game.take_back()
-
-
-def test_an_answer_to_an_earlier_request_is_not_taken_for_a_new_one(board: Board) -> None:
-    game = board.open()
-    board.reply(game, [bash("true")])
-    game.act({"ask": 1, "reply": [{"text": "late"}]})
-    assert "earlier request" in board.problem["problem"]
-    assert game.wait(SOON) == "yours"
 
 
 def test_a_mechanism_that_fails_is_shown_and_raised(board: Board) -> None:
@@ -354,22 +225,6 @@ def test_other_agents_are_answered_by_a_function(board: Board) -> None:
         waits = game.state()
         game.events.append("tool.started", "other", tool="bash", id="toolu_1", input={})
         assert game.state() == waits, "what others do hides no request"
-
-
-@pytest.mark.slow
-def test_a_process_that_ends_in_mid_game_ends(tmp_path: Path) -> None:
-    script = textwrap.dedent("""
-        import learnkit as lk
-        from learnkit.course.games.be_the_model.panel import BeTheModel
-
-        game = BeTheModel(lambda client, events: lk.Agent(client, events=events), "Hello?")
-        game.start()
-        print(game.wait(20))
-    """)
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (done.returncode, done.stdout) == (0, "yours\n"), done.stderr
 
 
 class Text(HTMLParser):
@@ -449,54 +304,3 @@ def test_the_static_card_is_plain_small_and_the_same_twice(board: Board) -> None
     for part in ("You look after files.", "How many?", "read_file(path, limit?", "echo 3"):
         assert part in parser.text
     assert not re.search(r"claude|/tmp", first["text/html"])
-
-
-@pytest.mark.slow
-def test_a_long_scripted_game_still_fits(board: Board) -> None:
-    many = [lk.use("bash", command=f"echo {'x' * 400} {i}") for i in range(60)]
-    options = {"script": [*many, lk.say("done " * 500)], "static": True}
-
-    def agent(client: Client, events: lk.EventLog) -> lk.Agent:
-        made = board.agent(client, events)
-        made.max_turns = 100
-        return made
-
-    html = BeTheModel(agent, "y" * 5000, **options)._repr_mimebundle_()["text/html"]
-    assert len(html.encode()) < 20_000
-    assert "left out" in html
-
-
-def test_a_script_that_breaks_something_shows_the_refusal(board: Board) -> None:
-    block = {"type": "tool_result", "tool_use_id": "toolu_x", "content": "only the user's"}
-    stray = lk.reply(block, call("bash", command="true"))
-    game = BeTheModel(board.agent, "Go.", [stray, lk.say("never")], static=True)
-    assert isinstance(game.error, anthropic.BadRequestError)
-    assert "400 invalid_request_error" in game._repr_mimebundle_()["text/html"]
-    assert "ended in an error" in str(game)
-    with pytest.raises(lk.UsageError, match="no outcome"):
-        _ = game.outcome
-
-
-def test_a_request_for_a_summary_is_announced_as_one(board: Board, tmp_path: Path) -> None:
-    def agent(client: Client, events: lk.EventLog) -> lk.Agent:
-        compaction = lk.Compaction(threshold=300, keep=1, transcripts=tmp_path / "t")
-        return lk.Agent(client, [lk.CodingTools(board.folder), compaction], events=events)
-
-    (board.folder / "long.txt").write_text("word " * 800)
-    game = BeTheModel(agent, "Read long.txt.")
-    board.games.append(game)
-    game.start()
-    assert game.wait(SOON) == "yours"
-    game.send(lk.use("read_file", path="long.txt"))
-    for _ in range(3):
-        assert game.wait(SOON) == "yours"
-        if not game.state()["tools"]:
-            break
-        game.send(lk.use("bash", command="true"))
-    head = game.state()["head"]
-    assert "the harness asks for a summary" in head
-    assert "There are no tools in it." in head
-    game.send(lk.say("It is a long file of words."))
-    assert game.wait(SOON) == "yours"
-    assert "the array begins with your summary now" in game.state()["head"]
-    assert "It is a long file of words." in str(game.messages[0])

@@ -16,8 +16,6 @@ import nbformat
 import pytest
 from project import ROOT, lessons
 
-from learnkit.core.catalog import MODELS
-
 from .broken import AGAIN, BREAKERS, FAILING, FOUND, Breaker, careless
 from .rules import RULES, pasted
 from .subject import Subject
@@ -38,10 +36,6 @@ def copied(name: str) -> Subject:
     return replace(original, book=deepcopy(original.book))
 
 
-def test_there_are_lessons() -> None:
-    assert NOTEBOOKS
-
-
 @pytest.mark.parametrize("name", NOTEBOOKS)
 @pytest.mark.parametrize("rule", RULES)
 def test_form(rule: str, name: str) -> None:
@@ -57,12 +51,6 @@ def test_scenarios_are_rehearsed(name: str) -> None:
 
 def test_no_function_is_pasted_from_lesson_to_lesson() -> None:
     assert pasted(subject(name) for name in NOTEBOOKS) == []
-
-
-def test_model_ids_stand_in_one_place_of_the_package() -> None:
-    pattern = re.compile("|".join(map(re.escape, MODELS)))
-    files = [path for path in (ROOT / "learnkit").rglob("*.py") if path.name != "catalog.py"]
-    assert [path.name for path in files if pattern.search(path.read_text("utf-8"))] == []
 
 
 # The gate bites.

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from project import ROOT
 
-from learnkit import UsageError
 from learnkit.course import files as course_files
 from learnkit.course.lab import recordings
 
@@ -57,22 +56,3 @@ def test_a_wheel_has_them_in_the_package(wheel: Path) -> None:
     fill(wheel / "course")
     assert course_files.checkout() is None
     assert course_files.root() == wheel / "course"
-
-
-def test_folders_of_others_among_the_packages_are_not_taken_for_them(wheel: Path) -> None:
-    fill(wheel.parent)
-    fill(wheel / "course")
-    assert course_files.root() == wheel / "course"
-
-
-def test_what_was_installed_is_not_to_be_written_to(wheel: Path) -> None:
-    fill(wheel / "course")
-    with pytest.raises(UsageError, match=r"belong to the installed package.*pip install -e"):
-        course_files.originals()
-    assert course_files.is_installed(wheel.parent / "mine")
-    assert not course_files.is_installed(wheel.parent.parent / "mine")
-
-
-def test_a_package_without_them_says_so(wheel: Path) -> None:
-    with pytest.raises(UsageError, match=r"its notebooks are missing\. Install it again"):
-        course_files.root()

@@ -16,7 +16,6 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 
 import learnkit as lk
-from learnkit.course.content import Game
 from learnkit.course.games.playing import PLAYING
 from learnkit.course.jupyter.edited_cells import RAN
 from learnkit.course.lab import Lab
@@ -144,18 +143,6 @@ def test_of_two_games_of_a_cell_only_the_later_one_goes_on(lab: Lab) -> None:
         assert game.wait(SOON) == "yours"
     assert [game.wait(SOON) for game in games] == ["left", "yours"]
     PLAYING.end_all()
-
-
-def test_a_mechanism_that_cannot_be_made_is_told_on_the_page(lab: Lab) -> None:
-    def mechanisms(workspace: Path) -> Any:
-        raise ZeroDivisionError("no tools")
-
-    game = lab.be_the_model(Game("Go.", mechanisms, []))
-    seen: list[Any] = []
-    game.watch(seen.append)
-    game.act({"start": True})
-    assert seen == [{"problem": "ZeroDivisionError: no tools"}]
-    assert game.state()["phase"] == "ready"
 
 
 # The end of the kernel.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import re
 import shutil
 import sys
 import tempfile
@@ -14,20 +12,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import anthropic
 import pytest
 from messages_server import serving
 
 import learnkit as lk
 from learnkit.clients.recordings.replay import Miss
-from learnkit.core.usage import Meter
 from learnkit.course.agent_file.cells import AgentCells
 from learnkit.course.content import Game, Repair, load
 from learnkit.course.display import card as display_card
-from learnkit.course.display.badge import badge
 from learnkit.course.display.card import inline
-from learnkit.course.display.loop import loop_card
-from learnkit.course.files import EXAMPLE
 from learnkit.course.first_edit import offer
 from learnkit.course.first_edit.answers import Given, answering
 from learnkit.course.games.be_the_model import panel
@@ -38,15 +31,7 @@ from learnkit.course.lessons.s01.explorable import explorable
 from learnkit.course.progress import Progress
 from learnkit.course.scenario import Run, Workspaces, messages_view
 from learnkit.errors import UsageError
-from learnkit.runtime import notebook
 from learnkit.runtime.notebook import PACE
-from learnkit.runtime.shell_environment import SWITCH
-
-#: A picture of one pixel.
-PIXEL = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
-    "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
 
 
 @pytest.fixture
@@ -91,19 +76,6 @@ def test_a_scenario_starts_afresh_each_time(lab: Lab) -> None:
             seen.append((agent.messages, str(run.events), str(run.meter())))
         assert not run.workspace.exists()
     assert seen[0] == seen[1]
-
-
-def test_the_workspace_is_a_repository_with_one_commit(lab: Lab) -> None:
-    hashes = set()
-    for _ in range(2):
-        with lab.scenario("any", script=["nothing"]) as run:
-            shown = run.shell.run("git status --porcelain; git log --format=%H:%an", run.workspace)
-            assert shown.output.count("\n") == 1
-            hashes.add(shown.output)
-            assert (run.workspace / "stations" / "oslo.csv").read_bytes() == (
-                EXAMPLE / "stations" / "oslo.csv"
-            ).read_bytes()
-    assert len(hashes) == 1, "the hash must repeat"
 
 
 def test_an_error_in_a_scenario_cleans_up_and_comes_through(lab: Lab) -> None:
@@ -202,13 +174,6 @@ def test_the_static_form_remembers_nothing_and_the_open_notebook_everything(lab:
     assert (noted["quiz"], noted["predictions"]) == (right, {"p1": "c"})
 
 
-def test_a_script_plays_the_game_also_when_the_lab_is_closed(lab: Lab) -> None:
-    for _ in range(2):
-        game = lab.be_the_model()
-        assert game.outcome.text.startswith("It's 31.4 °C")
-        lab.close()
-
-
 def test_a_folder_of_the_labs_own_is_empty_each_time_and_gone_in_the_end(lab: Lab) -> None:
     folder = lab.folder("board")
     (folder / "x").write_text("x")
@@ -223,20 +188,6 @@ def test_a_folder_of_the_labs_own_is_empty_each_time_and_gone_in_the_end(lab: La
     assert not folder.exists()
 
 
-def test_a_lasting_folder_outlives_the_lab_unless_it_is_static(lab: Lab) -> None:
-    for static in (True, False):
-        lab.static = static
-        folder = lab.folder("board", lasting=True)
-        (folder / "x").write_text("x")
-        assert lab.folder("board", lasting=True) == folder
-        assert list(folder.iterdir()) == []
-        if static:
-            assert folder.parent.parent == lab._workspaces._folder
-    lab.close()
-    assert folder.exists()
-    shutil.rmtree(folder.parent)
-
-
 def test_a_reset_removes_the_workspaces(lab: Lab) -> None:
     workspace = lab._workspaces.new()
     lab.predict("p2", answer="a")
@@ -247,44 +198,6 @@ def test_a_reset_removes_the_workspaces(lab: Lab) -> None:
         assert run.workspace.exists()
         lab.reset()  # in the middle of a scenario, whose end removes the workspace, too
     assert not run.workspace.exists()
-
-
-def test_a_lesson_that_is_opened_is_remembered_only_where_somebody_sits(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    notes: list[tuple[str, ...]] = []
-    monkeypatch.setattr(Progress, "note", lambda self, *note: notes.append(note))
-    explained: list[bool] = []
-    monkeypatch.setattr("learnkit.course.lab.explain_errors", lambda: explained.append(True))
-    lk.lesson("s01").close()
-    assert capsys.readouterr().out.startswith("The agent loop · replay: ")
-    assert (notes, explained) == ([], [])
-    monkeypatch.setattr("learnkit.course.lab.is_live", lambda: True)
-    lab = lk.lesson("s01")
-    assert not lab.static
-    assert (notes, explained) == ([("s01", "opened", "lesson", "yes")], [True])
-    lab.close()
-
-
-@pytest.mark.parametrize(
-    ("asked", "setting", "mode"),
-    [(None, "", "replay"), (None, "live", "live"), ("replay", "live", "replay")],
-)
-def test_the_mode_is_what_is_asked_for_or_set(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    asked: str | None,
-    setting: str,
-    mode: str,
-) -> None:
-    monkeypatch.setenv("LEARNKIT_MODE", setting)
-    lab = lk.lesson("s01", asked)
-    assert lab.mode == mode
-    capsys.readouterr()
-    lab.close()
-    said = capsys.readouterr().out
-    assert said.startswith("Closed: no thread, process or workspace is left.")
-    assert ("Recorded turns never used: mail/1" in said) == (mode == "replay")
 
 
 def test_what_is_recorded_is_replayed_and_kept(
@@ -323,19 +236,6 @@ def test_a_turn_is_used_when_any_run_of_its_scenario_has_asked_for_it(lab: Lab) 
     assert used(1) == {"hello/1"}
     assert used(2) == {"hello/1", "hello/2"}
     assert used(1) == {"hello/1", "hello/2"}
-
-
-def test_a_game_of_ones_own_has_the_lessons_tools_or_a_coders(lab: Lab) -> None:
-    def tools(game: Any) -> set[str]:
-        (begun,) = [event for event in game.events if event.type == "run.started"]
-        return {tool["name"] for tool in begun.data["tools"]}
-
-    own = lab.be_the_model("Which files are there?")
-    assert tools(own) == tools(lab.be_the_model()) == {"bash"}
-    assert own.messages[0]["content"] == "Which files are there?"
-    other = lk.lesson("s04")
-    assert {"bash", "edit_file"} <= tools(other.be_the_model("Look."))
-    other.close()
 
 
 class Asked:
@@ -390,24 +290,6 @@ def test_only_what_a_user_watches_is_paced(
     assert paces == [pace, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("said", ["fast", "-1", "nan", "inf", "0,2"])
-def test_a_pace_that_is_none_is_refused(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LEARNKIT_PACE", said)
-    with pytest.raises(UsageError, match=f"LEARNKIT_PACE is '{re.escape(said)}'; it should be"):
-        notebook.pace()
-
-
-def test_recordings_are_found_from_anywhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert (recordings() / "s01.yaml").exists()
-    (tmp_path / "recordings").mkdir()
-    assert recordings() == tmp_path / "recordings"
-    monkeypatch.setenv("LEARNKIT_RECORDINGS", str(tmp_path / "mine"))
-    assert recordings() == tmp_path / "mine"
-
-
 def test_without_git_there_is_no_workspace_and_nothing_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -417,57 +299,6 @@ def test_without_git_there_is_no_workspace_and_nothing_is_left(
     with pytest.raises(lk.UsageError, match="git repository could not be made"):
         Workspaces().new()
     assert list(tmp_path.iterdir()) == [tmp_path / "bash"]
-
-
-def test_plain_messages_are_shown_with_sdk_objects_in_them() -> None:
-    client = lk.scripted([lk.reply("Look.", lk.use("bash", command="ls"))])
-    tools = [{"name": "bash", "description": "Run.", "input_schema": {"type": "object"}}]
-    task = {"role": "user", "content": "go"}
-    reply = client.messages.create(model=client.model, max_tokens=9, messages=[task], tools=tools)
-    assert isinstance(reply, anthropic.types.Message)
-    view = messages_view([task, {"role": "assistant", "content": reply.content}])
-    assert "2 messages" in str(view)
-    assert "ls" in view.html()
-
-
-@pytest.mark.parametrize("cache", [{}, {"cache_control": None}], ids=["cached", "not cached"])
-def test_the_meter_and_the_pictures_count_alike(tmp_path: Path, cache: dict[str, Any]) -> None:
-    image = {"type": "base64", "media_type": "image/png", "data": PIXEL}
-
-    @lk.tool
-    def look(size: int = 3) -> list[dict[str, Any]]:
-        """Look at the station."""
-        return [{"type": "text", "text": "é" * size}, {"type": "image", "source": image}]
-
-    script = [
-        lk.reply("I'll look.", lk.use("look"), lk.use("look", size=900), thinking="Two looks."),
-        lk.say("Nothing is there."),
-    ]
-    tools = [lk.CodingTools(tmp_path), lk.Toolbox(look)]
-    agent = lk.Agent(lk.scripted(script), tools, system="Be brief.", request=cache)
-    agent.run("Look at the station.")
-    sent = [agent.messages[:1], agent.messages[:3]]
-    head = lk.estimate_tokens(agent.system) + lk.estimate_tokens(list(agent.specs))
-    total = sum(head + lk.estimate_tokens(messages) for messages in sent)
-    assert Meter.of(agent.events).input_tokens == total
-    assert f"2 requests. ≈ {total:,} tokens in all" in str(lk.views.Messages(agent.events))
-    held = head + lk.estimate_tokens(agent.messages)
-    assert f"lead ends with ≈{held:,} tokens" in str(lk.views.Contexts(agent.events))
-    longest = head + lk.estimate_tokens(sent[1])
-    assert f"the longest of 2 requests has ≈{longest:,} tokens" in (
-        str(lk.views.Tokens(agent.events)).lower()
-    )
-
-
-@pytest.mark.parametrize("name", ["s01", "s12"])
-def test_a_lesson_is_opened_with_its_badge_and_its_place_in_the_loop(
-    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(SWITCH, raising=False)
-    lk.lesson(name)
-    shown = badge(load(name).title, "replay"), loop_card(int(name.removeprefix("s")))
-    assert capsys.readouterr().out == "".join(f"{card.text}\n" for card in shown)
-    assert os.environ[SWITCH] == "1"  # a lesson's commands see no key and print the same anywhere
 
 
 @pytest.fixture
@@ -500,35 +331,11 @@ def test_in_an_open_notebook_the_questions_are_buttons_that_note_their_answer(
     assert lab.quiz(q1="a").live is None
 
 
-def test_an_exercise_that_is_passed_is_noted_in_an_open_notebook(lab: Lab) -> None:
-    for static, noted in ((True, {}), (False, {"1": "yes"})):
-        lab.static = static
-        check = lab.exercise(1)
-        exercise = load("s01").exercises[0]
-        names: dict[str, Any] = {}
-        exec(exercise.stub, names)
-        check(names[exercise.name])
-        assert Progress().of("s01")["exercises"] == {}
-        exec(exercise.solution, names)
-        check(names[exercise.name])
-        assert Progress().of("s01")["exercises"] == noted
-
-
 @pytest.fixture
 def agent(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The module that lesson 3 begins with."""
     monkeypatch.setitem(sys.modules, "agent", None)
     return AgentCells("s03", None).module
-
-
-def test_a_run_serves_the_learners_file_for_a_block(lab: Lab, agent: Any) -> None:
-    before = agent.client, agent.MODEL, agent.ROOT, dict(agent.POLICY)
-    script = [lk.use("write_file", path="a.txt", content="a"), "written"]
-    with lab.scenario("mail", script=script) as run:
-        with run.serves(agent):
-            assert agent.run(agent.Agent(), "Write.") == "written"
-        assert (run.workspace / "a.txt").read_text() == "a"
-        assert (agent.client, agent.MODEL, agent.ROOT, dict(agent.POLICY)) == before
 
 
 def test_a_repair_is_tried_in_the_learners_file(

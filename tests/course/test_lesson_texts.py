@@ -7,16 +7,8 @@ from pathlib import Path
 
 import pytest
 from project import ROOT
-from typer.testing import CliRunner
 
-from learnkit.course import files as course_files
-from learnkit.course.display.card import inline
-from learnkit.course.files import EXAMPLE
-from learnkit.course.progress import lesson_progress
-from learnkit.course.publish import execute, lesson_texts
-from learnkit.course.workbook import start_page
-from learnkit.terminal.cli import app
-from learnkit.views.drawing.text import esc
+from learnkit.course.publish import lesson_texts
 
 
 def checkout(folder: Path) -> Path:
@@ -83,23 +75,3 @@ def test_the_table_has_a_row_for_each_notebook_and_nothing_else_changes(tmp_path
     assert [row[:5] for row in rows] == ["| [2 ", "| [3 ", "| [4 "]
     kept = [line for line in original.splitlines() if "](notebooks/s" not in line]
     assert [line for line in text.splitlines() if line not in rows] == kept
-
-
-@pytest.mark.usefixtures("renamed")
-def test_the_refresh_command_does_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = checkout(tmp_path)
-    monkeypatch.setattr(course_files, "checkout", lambda: folder)
-    monkeypatch.setattr(execute, "refresh", lambda path: False)  # no lesson has to run for this
-    shown = CliRunner().invoke(app, ["verify", "--refresh", "s02"])
-    said = "title, minutes or promise of a lesson changed"
-    assert f"README.md: {said}\nnotebooks/s02_tools.ipynb: {said}\n" in shown.output
-
-
-def test_the_start_page_shows_what_the_data_file_says() -> None:
-    page = start_page.contents(folder=ROOT / "notebooks").html
-    for row in lesson_progress(ROOT / "notebooks"):
-        texts = lesson_texts.question_file.read(EXAMPLE.parent / row.file[:3] / "questions.yaml")
-        link = f'<a href="{row.file}" title="{esc(texts.promise)}">{row.number} · {texts.title}</a>'
-        assert link in page
-        assert inline(texts.adds) in page
-        assert f">{texts.minutes}\u00a0min<" in page

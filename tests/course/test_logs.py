@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from learnkit.course.lessons.s06.daily_logs import FAHRENHEIT, STATIONS, celsius, log, write_logs
+from learnkit.course.lessons.s06.daily_logs import FAHRENHEIT, STATIONS, celsius, log
 
 
 @pytest.mark.parametrize("day", [1, *FAHRENHEIT, 60])
@@ -19,11 +17,3 @@ def test_the_highest_values_are_those_of_the_log(day: int) -> None:
         highest = (max(values) - 32) / 1.8 if hot else max(values)
         assert len(values) == 8
         assert highest == pytest.approx(celsius(day)[name], abs=0.06)
-
-
-def test_logs_are_the_same_every_time_and_differ_from_day_to_day(tmp_path: Path) -> None:
-    folder = write_logs(tmp_path, 60)
-    texts = [path.read_text("utf-8") for path in sorted(folder.iterdir())]
-    assert texts == [log(day) for day in range(1, 61)]
-    assert len(set(texts)) == 60
-    assert 1_000 < len(texts[0]) < 2_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -11,16 +10,13 @@ from project import ROOT
 
 from learnkit.core.mechanism import Mechanism
 from learnkit.course.display import course_map
-from learnkit.course.display.course_map import as_html
-from learnkit.course.display.loop import HOOKS, LESSONS, ORDER, alt, compact, loop_card
+from learnkit.course.display.loop import HOOKS, LESSONS, ORDER, compact
 from learnkit.course.progress import Progress, lesson_progress
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas
 
 COURSE = ROOT / "notebooks"
 FOUND = lesson_progress(COURSE)
 MAPS = {width: course_map.course_map(FOUND, width) for width in (WIDE, NARROW)}
-#: What JupyterLab leaves of a style on a page that it does not trust, of what the map uses.
-KEPT = {"position", "left", "top", "width", "height", "max-width", "line-height"}
 
 
 def dots(canvas: Canvas) -> set[tuple[str, int]]:
@@ -61,28 +57,6 @@ def test_a_lesson_lights_its_own_column_and_says_what_it_does_there() -> None:
     assert column.x < dot.x < column.x + column.width
 
 
-def test_lesson_1_has_only_the_loop_with_its_words() -> None:
-    canvas = compact(1)
-    assert canvas["loop"].mark == "cause"
-    words = [" ".join(shape.lines) for shape in canvas.shapes if shape.lines]
-    assert words == [name for name in ORDER if name not in HOOKS]
-    assert {shape.key.split()[0] for shape in canvas.shapes} == {"loop", "node"}
-
-
-@pytest.mark.parametrize(("width", "across"), [(WIDE, "x"), (NARROW, "y")])
-def test_a_link_is_large_enough_to_press_and_lies_on_its_lessons_dots(
-    width: float, across: str
-) -> None:
-    canvas, areas = MAPS[width]
-    assert [area.file[:3] for area in areas] == [f"s{number:02}" for number in LESSONS]
-    for number, area in enumerate(areas, start=1):
-        assert min(area.width, area.height) >= 24
-        for hook, does in LESSONS[number].items():
-            at, begin = getattr(canvas[f"dot {hook} {number}"], across), getattr(area, across)
-            assert begin < at < begin + (area.width if across == "x" else area.height)
-            assert f"{hook}: {does}" in area.says
-
-
 def test_what_is_done_shows_on_the_map(tmp_path: Path) -> None:
     progress = Progress(tmp_path / "progress.json")
     progress.note("s02", "opened", "lesson")
@@ -93,31 +67,7 @@ def test_what_is_done_shows_on_the_map(tmp_path: Path) -> None:
     assert {area.file[:3] for area in areas} == {"s02", "s03"}
 
 
-@pytest.mark.parametrize("live", [True, False])
-def test_the_links_need_no_style_that_jupyterlab_takes_away(live: bool) -> None:
-    html = re.sub(r"<svg.*?</svg>|<style>.*?</style>", "", as_html(FOUND, live=live), flags=re.S)
-    found = re.findall(r'<a href="(s\d\d_\w+\.ipynb)" title="([^"]+)" style="([^"]+)"></a>', html)
-    assert len(found) == len(LESSONS)
-    styles = [style for _, _, style in found] + re.findall(r'<div[^>]* style="([^"]+)"', html)
-    used = {rule.partition(":")[0] for style in styles for rule in style.split(";")}
-    assert used <= KEPT
-    assert ("<img " in html) is not live
-
-
 def test_the_pictures_of_the_readme_are_of_today(tmp_path: Path) -> None:
     course_map.write(tmp_path, FOUND)
     for path in tmp_path.iterdir():
         assert (ROOT / "docs" / path.name).read_text("utf-8") == path.read_text("utf-8"), path.name
-
-
-def test_in_words_too_and_in_the_colours_of_an_open_notebook() -> None:
-    assert "Lesson 6 adds, by hook: tools: compact, before_model: make it shorter." in alt(6)
-    assert "refuse (stops a call; lessons 2, 10, 12)" in alt(None)
-    card = loop_card(5)
-    assert card.text == alt(5)
-    assert card.live is not None
-    html = card.live()["text/html"]
-    assert "[data-jp-theme-light=false]" in html
-    style = re.findall("(?s)<style>(.*?)</style>", html)[0]
-    assert style.startswith(".lk-inline{")
-    assert style.count("{") == style.count("}")

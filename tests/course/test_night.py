@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import learnkit as lk
-from learnkit.course.games.night import card
 from learnkit.course.games.night.fault import NEEDS, PARTS, Fault, Harness, Outcome
 from learnkit.course.games.night.night import (
     BUDGET,
@@ -21,9 +20,6 @@ from learnkit.course.games.night.night import (
     standing_costs,
 )
 from learnkit.course.games.night.panel import NightPanel
-from learnkit.errors import UsageError
-from learnkit.views.drawing.static import LIMIT
-from learnkit.views.drawing.text import esc
 
 #: The part that each hour was made for; the loop itself for the first.
 DECIDES = dict(zip([fault.hour for fault in FAULTS], [None, *PARTS], strict=True))
@@ -81,23 +77,6 @@ def test_a_part_costs_its_prompt_and_tools_in_every_request() -> None:
         assert here.tokens - rest.tokens == costs[idle] * here.requests > 0
 
 
-@pytest.mark.parametrize(
-    ("parts", "said"),
-    [(["todos"], "there is no part 'todos'"), (["autonomy", "team"], "autonomy needs tasks")],
-)
-def test_a_harness_that_cannot_be_is_refused(parts: list[str], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        play(parts)
-
-
-def test_what_a_class_says_is_escaped() -> None:
-    outcome = Outcome(False, "<script>alert(1)</script>", 1, 1)
-    night = Night(Harness(frozenset()), (outcome,) * 12)
-    for shown in (card.night_card(night).html, card.poster(night)):
-        assert "<script>" not in shown
-        assert "&lt;script&gt;" in shown
-
-
 def test_a_night_says_what_the_rest_of_its_budget_would_have_paid_for() -> None:
     costs = standing_costs()
 
@@ -145,20 +124,6 @@ def test_the_panel_plays_what_the_page_asks_for_and_an_error_is_said() -> None:
     assert said["head"] == "✗ At 00:00 the harness raised ZeroDivisionError: division by zero"
     assert "picture" not in said
     assert len(nights) == 1
-
-
-@pytest.mark.slow
-def test_the_lab_plays_with_given_parts_and_without_a_page_an_example() -> None:
-    lab = lk.lesson("s12")
-    try:
-        shown = lab.night()
-        assert all(text in shown.html for text in (card.EXAMPLE_RULES, card.HONEST.split(".")[0]))
-        assert all(esc(one.story) in shown.html for one in FAULTS)
-        assert shown.text.startswith("4 of 12 hours survived, within the budget. ≈")
-        assert len(shown.html.encode()) < LIMIT
-        assert lab.night([]).text.startswith("1 of 12 hours survived")
-    finally:
-        lab.close()
 
 
 @pytest.mark.slow

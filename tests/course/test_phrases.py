@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from project import ROOT
 
-from .phrases import PHRASES, banned, shown_strings, spoken
+from .phrases import PHRASES, banned, shown_strings
 
 #: Text for readers: pages, and the data files of the lessons.
 PAGES = sorted(
@@ -41,18 +41,6 @@ GUILTY = (
     ("Of long sessions people tell stories.",),
     ("killed with a message in its hands",),
 )
-INNOCENT = (
-    "A script stands in for the model; the stand-in follows rules.",
-    "What happens behind the scenes, and behind the real SDK.",
-    "It leaves no process behind. The branch is two commits behind.",
-    "The user thinks of a number, and tells the agent once more.",
-    "the status of its own task, because of its size",
-    "Answer with the letter a. Use capital letters, letters and digits, the first letter.",
-    "not so much, and not so long ago",
-    "`letters` in code, and [there](https://example.org/letters/behind-the-sofa)",
-    "It never stood a chance. Standing still is no option. The sensor stands in the sun.",
-    "set(name) <= LETTERS",
-)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -69,21 +57,3 @@ def test_what_a_module_shows_is_in_plain_words(path: Path) -> None:
 def test_each_phrase_is_found_with_the_word_to_use(guilty: tuple[str, ...], use: str) -> None:
     for text in guilty:
         assert any(one.endswith(f"write {use}") for one in banned(text)), text
-
-
-@pytest.mark.parametrize("text", INNOCENT)
-def test_an_innocent_use_is_left_alone(text: str) -> None:
-    assert banned(text) == []
-
-
-def test_of_a_cell_comments_and_strings_are_read_and_names_are_not() -> None:
-    source = "letters = 1  # no letter is lost\nprint(f'a letter of {letters}')\n"
-    assert len(banned(spoken(source))) == 2
-    assert banned(spoken("letters = somebody")) == []
-    assert spoken("not (Python") == ""
-
-
-def test_of_a_module_its_strings_are_read_and_docstrings_and_keys_are_not() -> None:
-    source = '"""Says a letter."""\nkey = "letter"\nsaid = f"a letter of {key}"\n'
-    (found,) = banned(shown_strings(source))
-    assert "a letter of" in found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnkit import UsageError
 from learnkit.course import files as course_files
-from learnkit.course.progress import KINDS, STATE, Progress, working_copy
+from learnkit.course.progress import KINDS, Progress, working_copy
 
 NOTHING: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
 
@@ -30,11 +28,6 @@ def test_what_is_noted_is_known_by_the_next_one(tmp_path: Path) -> None:
     Progress(path).forget()
     assert Progress(path).of("s01") == NOTHING
     Progress(path).forget()
-
-
-def test_an_unknown_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="does not know 'prediction'"):
-        Progress(tmp_path / "p.json").note("s01", "prediction", "p1")
 
 
 json_values = st.recursive(
@@ -104,21 +97,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_working_copy_is_here_unless_a_setting_names_another(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert working_copy() == here / "learnkit-course"
-    monkeypatch.setenv("LEARNKIT_WORKBOOK", "mine")
-    assert working_copy() == here / "mine"
-
-
-def test_inside_of_a_working_copy_it_is_that_one(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (here / STATE).write_text("{}")
-    assert working_copy() == here
-
-
 def test_beside_a_clones_originals_notes_go_to_its_top(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,14 +108,3 @@ def test_beside_a_clones_originals_notes_go_to_its_top(
     monkeypatch.setattr(course_files, "checkout", lambda: here)
     assert Progress().note("s01", "opened", "lesson")
     assert (here / "learnkit-course" / "progress.json").is_file()
-
-
-def test_a_notebook_that_is_in_no_copy_leaves_no_notes(here: Path) -> None:
-    assert not Progress().note("s01", "opened", "lesson")
-    assert list(here.iterdir()) == []
-    (here / "learnkit-course").mkdir()
-    assert Progress().note("s01", "opened", "lesson")
-
-
-def test_tests_have_a_place_of_their_own() -> None:
-    assert str(Progress().path.parent) == os.environ["LEARNKIT_WORKBOOK"]

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import re
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 from project import ROOT, lessons, pyproject, tracked_files
-from typer.testing import CliRunner
 
-from learnkit.course import files as course_files
-from learnkit.course.publish import execute as verify
 from learnkit.course.publish import repository
-from learnkit.course.workbook import start_page as startpage
-from learnkit.errors import UsageError
-from learnkit.terminal.cli import app
 
 HOME = pyproject()["project"]["urls"]["Repository"]
 ELSEWHERE = "https://github.com/someone/a.fork"
@@ -30,24 +23,6 @@ def checkout(folder: Path, address: str = ELSEWHERE) -> Path:
     lesson = (ROOT / "notebooks/s02_tools.ipynb").read_text("utf-8")
     (folder / "notebooks/s02_tools.ipynb").write_text(lesson, "utf-8")
     return folder
-
-
-def test_the_address_is_the_one_in_pyproject() -> None:
-    assert repository.address() == HOME
-
-
-def test_without_a_checkout_it_is_the_one_that_the_package_was_built_with(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    assert f"Repository, {HOME}" in metadata.metadata("learnkit").get_all("Project-URL")
-    monkeypatch.setattr(course_files, "checkout", lambda: None)
-    assert repository.address() == HOME
-
-
-@pytest.mark.parametrize("address", ["", "learnkit/learnkit", "https://example.org/a/b"])
-def test_an_address_that_no_link_can_be_made_from_is_refused(tmp_path: Path, address: str) -> None:
-    with pytest.raises(UsageError, match=r"it must be https://github\.com/OWNER/NAME"):
-        repository.address(checkout(tmp_path, address))
 
 
 @pytest.mark.parametrize(
@@ -66,19 +41,6 @@ def test_a_link_to_the_project_follows_the_address(ours: str) -> None:
     fresh = repository.rendered(ours, ELSEWHERE)
     assert fresh == ours.replace("old/name", "someone/a.fork")
     assert repository.rendered(fresh, ELSEWHERE) == fresh
-
-
-@pytest.mark.parametrize(
-    "theirs",
-    [
-        "https://github.com/anthropics/claude-code/issues/29011",
-        "https://github.com/astral-sh/ruff-pre-commit",
-        "https://mybinder.org/badge_logo.svg",
-        "see repository-code: in the file",
-    ],
-)
-def test_links_to_other_projects_stay(theirs: str) -> None:
-    assert repository.rendered(theirs, ELSEWHERE) == theirs
 
 
 def test_every_link_to_the_project_is_rendered_from_its_address() -> None:
@@ -121,21 +83,3 @@ def test_a_refresh_writes_the_address_into_every_file_and_then_nothing(tmp_path:
     lesson = (folder / "notebooks/s02_tools.ipynb").read_text("utf-8")
     assert "https://mybinder.org/v2/gh/someone/a.fork/HEAD?" in lesson
     assert list(repository.refresh(folder)) == []
-
-
-def test_the_refresh_command_does_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = checkout(tmp_path)
-    monkeypatch.setattr(course_files, "checkout", lambda: folder)
-    monkeypatch.setattr(verify, "refresh", lambda path: False)  # no lesson has to run for this
-    shown = CliRunner().invoke(app, ["verify", "--refresh", "s02"])
-    assert shown.output.splitlines() == [
-        "README.md: links to the repository changed",
-        "notebooks/s02_tools.ipynb: links to the repository changed",
-        "s02_tools.ipynb: as before",
-    ]
-
-
-def test_the_start_page_leads_to_the_project(tmp_path: Path) -> None:
-    page = startpage.notebook(tmp_path)
-    assert f"({HOME}/issues/new/choose)" in page
-    assert "<!-- repository -->" not in page

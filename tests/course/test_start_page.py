@@ -12,8 +12,6 @@ import pytest
 from project import ROOT
 
 import learnkit as lk
-from learnkit.course.agent_file import own
-from learnkit.course.agent_file.source import split
 from learnkit.course.content import load
 from learnkit.course.progress import Progress, lesson_progress
 from learnkit.course.workbook import folder as workbook
@@ -110,33 +108,10 @@ def test_the_contents_show_what_a_lab_has_noted(tmp_path: Path) -> None:
     assert "▶" not in lk.contents(forget=True, folder=COURSE).html
 
 
-def test_the_contents_show_the_learners_own_file_by_lesson(tmp_path: Path) -> None:
-    own.write_reference("s03", tmp_path)
-    path = tmp_path / own.NAME
-    path.write_text(path.read_text("utf-8").replace("# %% s03", "# mine\n\n\n# %% s03"), "utf-8")
-    html = lk.contents(folder=tmp_path).html
-    parts = split(path.read_text("utf-8"))
-    lines = [len(parts[name].strip().splitlines()) for name in ("s02 tools", "s03 todo")]
-    assert cells(html, 2)[-1] == f"{lines[0]} lines"
-    assert cells(html, 3)[-1] == f"{lines[1]} lines, refuse, start, after_tools"
-    assert cells(html, 4)[-1] == "–"
-    assert f"your agent.py, {len(path.read_text('utf-8').splitlines())} lines" in html
-
-
 def cells(html: str, lesson: int) -> list[str]:
     """The texts of a lesson's row."""
     (row,) = re.findall(rf"<tr>((?:(?!</tr>).)*>{lesson} · .*?)</tr>", html)
     return [re.sub("<[^>]+>", "", one) for one in re.findall("<td.*?>(.*?)</td>", row)]
-
-
-def test_the_products_are_named_for_each_lesson_by_their_own_pages() -> None:
-    page = startpage._TEXT.read_text("utf-8")
-    table = page.partition("## Where you meet this")[2].partition("##")[0]
-    rows = re.findall(r"^\| (\d+) · (\w[\w ]*\w)", table, re.MULTILINE)
-    assert rows == [(str(n), load(f"s{n:02}").title) for n in range(1, 13)]
-    hosts = set(re.findall(r"\]\(https://([\w.]+)/", table))
-    assert hosts == {"code.claude.com", "platform.claude.com", "developers.openai.com"}
-    assert table.count("](") == table.count("](https://")
 
 
 def test_the_workbook_holds_copies_a_start_page_and_the_words(tmp_path: Path) -> None:
@@ -165,14 +140,6 @@ def test_the_workbook_holds_copies_a_start_page_and_the_words(tmp_path: Path) ->
 def links_in(text: str) -> list[str]:
     bare = re.sub(r"^```.*?^```|`[^`\n]+`", "", text, flags=re.DOTALL | re.MULTILINE)
     return [one for one in re.findall(r"\]\(([^)\s]+)\)", bare) if not one.startswith("http")]
-
-
-def test_pages_that_are_up_to_date_are_not_written_again(tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    list(workbook.update(COURSE, work))
-    before = {path: path.stat().st_mtime_ns for path in work.glob("*.ipynb")}
-    list(workbook.update(COURSE, work))
-    assert {path: path.stat().st_mtime_ns for path in work.glob("*.ipynb")} == before
 
 
 def test_a_copy_points_to_the_start_page_and_follows_the_course(tmp_path: Path) -> None:

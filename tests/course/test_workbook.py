@@ -48,16 +48,6 @@ def test_a_copy_that_nobody_touched_follows_the_course(course: Path, work: Path)
     assert (work / OTHER).read_text() == "a new lesson"
 
 
-def test_an_unchanged_copy_is_not_written_again(course: Path, work: Path) -> None:
-    """JupyterLab asks about a file that changes under an open notebook."""
-    update(course, work)
-    before = (work / LESSON).stat()
-    update(course, work)
-    update(course, work, reset=True)
-    after = (work / LESSON).stat()
-    assert (after.st_mtime_ns, after.st_ino) == (before.st_mtime_ns, before.st_ino)
-
-
 def test_a_copy_that_was_changed_is_kept(course: Path, work: Path) -> None:
     update(course, work)
     (work / LESSON).write_text("my answers")
@@ -92,13 +82,6 @@ def test_a_reset_keeps_every_copy(course: Path, work: Path) -> None:
         "my second answers",
         "my third answers",
     ]
-
-
-def test_a_reset_of_untouched_copies_keeps_none(course: Path, work: Path) -> None:
-    update(course, work)
-    (course / LESSON).write_text("second edition")
-    assert update(course, work, reset=True) == []
-    assert {path.name for path in work.iterdir()} == {LESSON, notebooks.STATE}
 
 
 @pytest.mark.parametrize("memory", ["{ not json", "[]", '"text"', "", b"\xff\xfe"])
@@ -144,17 +127,6 @@ def test_a_cell_that_was_run_is_no_edit(course: Path, work: Path) -> None:
     assert sources((work / LESSON).read_text()) == ["1 + 2", "x"]
 
 
-def test_a_copy_has_no_outputs(course: Path, work: Path) -> None:
-    """They answered every prediction as soon as a lesson was opened."""
-    (course / LESSON).write_text(notebook("1 + 1", "x", output="2"))
-    update(course, work)
-    assert outputs(work) == [[], []]
-    before = (work / LESSON).stat().st_mtime_ns
-    (course / LESSON).write_text(notebook("1 + 1", "x", output="two"))
-    assert update(course, work) == []
-    assert (work / LESSON).stat().st_mtime_ns == before, "other outputs are no new lesson"
-
-
 def test_every_lesson_is_copied_without_outputs_and_is_otherwise_the_same(work: Path) -> None:
     update(COURSE, work)
     for original in files.lessons(COURSE):
@@ -174,15 +146,6 @@ def outputs(work: Path) -> list[list[str]]:
     return [[one["text"] for one in cell["outputs"]] for cell in cells]
 
 
-def test_a_reset_takes_outputs_away_and_keeps_no_copy_of_them(course: Path, work: Path) -> None:
-    (course / LESSON).write_text(notebook("1 + 1"))
-    update(course, work)
-    (work / LESSON).write_text(notebook("1 + 1", output="2"))
-    assert update(course, work, reset=True) == []
-    assert outputs(work) == [[]]
-    assert not list(work.glob("*.bak"))
-
-
 @pytest.mark.parametrize("mine", [("x", "1 + 1"), ("1 + 1",), ("1 + 1", "x", "y"), ("1 + 1x", "")])
 def test_cells_that_changed_moved_came_or_went_are_an_edit(
     course: Path, work: Path, mine: tuple[str, ...]
@@ -194,17 +157,6 @@ def test_cells_that_changed_moved_came_or_went_are_an_edit(
     (line,) = update(course, work)
     assert "yours is kept" in line
     assert (work / LESSON).read_text() == notebook(*mine)
-
-
-@pytest.mark.parametrize("odd", ['{"cells": 3}', '{"cells": [1, {"source": null}]}', "[]", "1"])
-def test_a_copy_that_is_no_notebook_is_kept_all_the_same(
-    course: Path, work: Path, odd: str
-) -> None:
-    (course / LESSON).write_text(notebook("1 + 1"))
-    update(course, work)
-    (work / LESSON).write_text(odd)
-    assert update(course, work) == []
-    assert (work / LESSON).read_text() == odd
 
 
 class WorkingCopy(RuleBasedStateMachine):

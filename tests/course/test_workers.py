@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import pytest
+
 from learnkit.course.agent_file.source import Source
 from learnkit.course.lessons.s07.board_race import tasks_lost
 
@@ -32,6 +34,7 @@ def locked(name):
 """
 
 
+@pytest.mark.slow
 def test_the_simulated_race_loses_by_its_gap_unless_a_lock_is_held_during_it() -> None:
     agent = SimpleNamespace(__source__=Source.reference("s07"))  # its own lock is flock
     boards = {"no lock": NO_LOCK, "its own": "", "a folder": A_FOLDER_AS_LOCK}

@@ -16,16 +16,6 @@ from learnkit.runtime.secret_scan import SecretError, refuse_secrets
 
 from .subject import Subject, headings, shown, unfenced
 
-#: What the first cell and the whole text hold besides.
-OPENING = {
-    "a promise in bold": r"\*\*.+\*\*",
-    "the time in minutes": r"\d+ (?:to \d+ )?minutes",
-    "what one needs": r"\bneed",
-    "previous": r"previous",
-    "contents": r"\[contents\]",
-    "next": r"next",
-    "a Binder link": r"https://mybinder\.org/",
-}
 ALT = 20
 _MARKDOWN_LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(\s*<?([^)\s>]+)>?[^)]*\)")
 
@@ -41,13 +31,6 @@ def one_heading_tree(subject: Subject) -> list[str]:
             found.append(f"cell {number}: {title!r} has level {level} after level {before}")
         before = level
     return found
-
-
-_FLAGS = re.MULTILINE | re.DOTALL | re.IGNORECASE
-
-
-def _has(pattern: str, text: str) -> bool:
-    return re.search(pattern, text, re.IGNORECASE) is not None
 
 
 def links(subject: Subject) -> list[str]:

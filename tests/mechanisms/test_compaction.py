@@ -19,8 +19,6 @@ import learnkit as lk
 from learnkit.clients.scripted import Reply
 from learnkit.core import transcript
 from learnkit.core.catalog import MODELS
-from learnkit.events.log import PURPOSE
-from learnkit.mechanisms.compaction.policies import Pressure
 
 DATA = "It was 31 degrees. " * 60
 SUMMARY = "We decided on °C, and have read three logs."
@@ -94,24 +92,6 @@ def test_clearing_every_turn_is_refused_where_thinking_is_preserved() -> None:
     assert failed["turn"] == 5, "the first time that a fourth result makes one old"
 
 
-def test_the_ledger_shows_what_clearing_every_turn_costs(folder: Path) -> None:
-    class EveryTurn(lk.Mechanism):
-        def before_model(self, agent: lk.Agent) -> None:
-            agent.rewrite(lk.micro_compact(agent.messages), "cleared")
-
-    def read_from_cache(mechanism: lk.Mechanism) -> float:
-        policy = model(30, thinking=False)
-        worker = lk.Agent(lk.scripted(policy), [lk.Toolbox(read), mechanism])
-        worker.run("Read all days.")
-        usages = [one["usage"] for one in events(worker, "model.replied")]
-        found = sum(usage["cache_read_input_tokens"] for usage in usages)
-        return found / (found + sum(usage["cache_creation_input_tokens"] for usage in usages))
-
-    every_turn = read_from_cache(EveryTurn())
-    batches = read_from_cache(lk.Compaction(6_000, transcripts=folder))
-    assert every_turn + 0.1 < batches
-
-
 # Layer 2
 
 
@@ -171,22 +151,6 @@ def test_the_plan_and_the_loaded_skill_survive(folder: Path, tmp_path: Path) -> 
     assert "[>] #1: read the days" in left
     assert "Always write °C." in left
     assert left.count("<summary") == 1
-
-
-def test_the_naive_form_loses_the_plan(folder: Path) -> None:
-    class Naive(lk.Mechanism):
-        def before_model(self, agent: lk.Agent) -> None:
-            if len(agent.messages) > 9:
-                agent.rewrite([{"role": "user", "content": f"[Compressed] {SUMMARY}"}], "naive")
-
-    items = [{"id": "1", "text": "read the days", "status": "in_progress"}]
-    todo = lk.Todo(remind_after=0)
-    worker = agent(
-        model(9, more=[lk.use("todo", items=items)]), lk.Compaction(10**6), Naive(), todo
-    )
-    worker.run("Read all days.")
-    assert todo.open
-    assert "read the days" not in json.dumps(worker.messages)
 
 
 def flooded(folder: Path, result: str, summary: Any, **options: Any) -> lk.Agent:
@@ -271,18 +235,6 @@ def saved_messages(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_how_much_a_model_can_read_counts_in_the_tokens_that_the_api_counts(folder: Path) -> None:
-    compaction = lk.Compaction(30_000, transcripts=folder)
-    worker = lk.Agent(lk.scripted([lk.say("")]), [compaction])
-    large = compaction._room(worker)
-    worker.model = SMALL
-    assert 500_000 < compaction._room(worker) < 200_000 * 4 < large < 1_000_000 * 4
-    worker.model = "another server's"  # nothing is known of it but that it is sent the threshold
-    assert compaction._room(worker) == 120_000
-    compaction._count.calibrate(1_000, 1_000)  # a script in which a character is a token
-    assert compaction._room(worker) == 30_000
-
-
 def test_a_summary_that_was_cut_is_asked_for_again_with_more_room(folder: Path) -> None:
     limits: list[int] = []
 
@@ -326,23 +278,6 @@ def test_a_summary_that_fails_leaves_the_array_as_it_was(
     assert len(worker.messages) == 26
 
 
-def test_a_prompt_that_is_too_long_alone_is_not_summarised_for_ever(folder: Path) -> None:
-    worker = agent(model(2), lk.Compaction(500, transcripts=folder))
-    worker.run("Read. " + "This prompt is longer than the threshold. " * 100)
-    assert len(events(worker, "compaction.summarised")) <= 2
-    assert worker.messages[-1]["content"][0]["text"] == "That was all."
-
-
-def test_a_bug_of_the_script_is_not_taken_for_a_failed_summary(folder: Path) -> None:
-    def summary(request: dict[str, Any]) -> Reply:
-        raise KeyError("a bug")
-
-    worker = agent(model(9, summary=summary), lk.Compaction(3_000, 99, folder))
-    with pytest.raises(anthropic.AnthropicError, match="a bug"):
-        worker.run("Read all days.")
-    assert not events(worker, "messages.rewritten")
-
-
 def test_a_conversation_that_cannot_be_saved_stays_as_it_was_and_the_run_goes_on(
     tmp_path: Path,
 ) -> None:
@@ -355,22 +290,6 @@ def test_a_conversation_that_cannot_be_saved_stays_as_it_was_and_the_run_goes_on
     assert not events(worker, "messages.rewritten")
     assert len(worker.messages) == 26
     assert all("purpose" not in one for one in events(worker, "model.requested"))
-
-
-def test_who_asks_the_model_can_see_what_for(folder: Path) -> None:
-    purposes: list[str] = []
-
-    def policy(request: dict[str, Any]) -> Any:
-        purposes.append(PURPOSE.get())
-        return answer(request)
-
-    answer = model(18)
-    worker = agent(policy, lk.Compaction(3_000, 99, folder))
-    worker.run("Read all days.")
-    logged = [one.get("purpose", "conversation") for one in events(worker, "model.requested")]
-    assert purposes == logged
-    assert purposes.count("summary") == 2
-    assert PURPOSE.get() == "conversation"
 
 
 # Layer 3
@@ -443,13 +362,6 @@ def test_a_live_summary_is_asked_for_again_and_is_no_speech(folder: Path) -> Non
     assert {headers.get("x-team") for headers in summaries} == {"weather"}
 
 
-def test_the_request_for_the_summary_is_in_the_log_with_its_purpose(folder: Path) -> None:
-    worker = grown(folder)
-    purposes = [one.get("purpose") for one in events(worker, "model.replied")]
-    assert purposes.count("summary") == 2
-    assert worker.turns == 19, "it takes no turn of the run"
-
-
 def test_estimates_follow_what_the_api_counts(folder: Path) -> None:
     """For the agent's own conversation: what its subagents send says nothing of it."""
 
@@ -468,17 +380,6 @@ def test_estimates_follow_what_the_api_counts(folder: Path) -> None:
     assert min(ratios) > 0.1
 
 
-def test_a_pressure_policy_can_take_its_place(folder: Path) -> None:
-    worker = agent(model(20), lk.Compaction(3_000, transcripts=folder, policy=Pressure()))
-    assert worker.run("Read all days.").reason == "end_turn"
-    assert "<earlier>" in json.dumps(worker.messages) or "<summary" in json.dumps(worker.messages)
-
-
-def test_a_threshold_below_one_is_refused() -> None:
-    with pytest.raises(lk.UsageError, match="the threshold is 0"):
-        lk.Compaction(0)
-
-
 # Transcripts, under real processes
 
 
@@ -494,19 +395,6 @@ for _ in range(int(sys.argv[2])):
 def writer(folder: Path, number: int) -> subprocess.Popen[bytes]:
     """A process that saves so many transcripts."""
     return subprocess.Popen([sys.executable, "-c", WRITE, str(folder), str(number)])
-
-
-@pytest.mark.slow
-def test_several_processes_never_write_over_each_other(tmp_path: Path) -> None:
-    workers = [writer(tmp_path, 15) for _ in range(4)]
-    assert [worker.wait(60) for worker in workers] == [0] * 4
-    saved = sorted(tmp_path.iterdir())
-    assert len(saved) == 60
-    assert {path.name for path in saved} == {f"lead-{n}.jsonl" for n in range(1, 61)}
-    for path in saved:
-        lines = [json.loads(line)["content"][:8] for line in path.read_text().splitlines()]
-        assert len(lines) == 20
-        assert len(set(lines)) == 1
 
 
 @pytest.mark.slow

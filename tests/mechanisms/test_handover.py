@@ -134,103 +134,7 @@ def test_mail_from_one_that_stops_to_one_that_waits_is_seen(
     assert ran.told("lead") == ["ready", "handed on", "done with it"]
 
 
-def test_the_last_report_is_read_when_it_comes_while_the_lead_looks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The lead finds no mail; then it comes, and who wrote it rests; then the lead looks at him."""
-    looks, deliver = threading.Event(), Delivery.deliver
-
-    @lk.tool
-    def pause() -> str:
-        """Wait until the lead has found no mail."""
-        assert looks.wait(20)
-        return "it looks"
-
-    def none_yet(delivery: Delivery) -> str | None:
-        text = deliver(delivery)
-        if delivery._agent is ran.lead and ran.lead.turns == 2 and not looks.is_set():
-            looks.set()
-            time.sleep(2 * LONG)
-        return text
-
-    lanes = {
-        "lead": acting(("Go.", spawn("alice"))),
-        "alice": quick(lk.use("pause"), "the report"),
-    }
-    ran = Ran(tmp_path, lanes, lk.SystemClock(), factory=lambda *_: [lk.Toolbox(pause)])
-    monkeypatch.setattr(Delivery, "deliver", none_yet)
-    ran.go()
-    assert ran.told("lead") == ["the report"]
-
-
-def test_a_teammate_whose_disk_is_full_says_so_and_goes_on_when_it_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lanes = {"lead": acting(("Go.", spawn("alice"))), "alice": quick("the report")}
-    ran = Ran(tmp_path, lanes, lk.SystemClock())
-    ran.team.poll = 0.01
-    note, refusals = ran.team.roster.note, 3
-
-    def full(entry: dict[str, str]) -> None:
-        nonlocal refusals
-        if entry["status"] != "working" and refusals:
-            refusals -= 1
-            raise OSError(28, "No space left on device")
-        note(entry)
-
-    monkeypatch.setattr(ran.team.roster, "note", full)
-    ran.go()
-    assert refusals == 0
-    assert ran.told("lead") == ["the report"]
-    assert [one["problem"] for one in ran.of("team.stuck")] == [
-        "[Errno 28] No space left on device"
-    ]
-
-
 # Nobody waits for a handover
-
-
-def test_a_teammate_that_claims_a_task_holds_nobody_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Until its claim is through, another one reports, rests, is woken, and reports again."""
-    board = lk.TaskBoard(tmp_path / "tasks")
-    board.create("the task", tags=["coder"])
-    rested, claim_for, in_time = threading.Event(), Claims.claim_for, []
-
-    def slow(claims: Claims, teammate: Teammate, id: int) -> Any:
-        in_time.append(rested.wait(20))
-        return claim_for(claims, teammate, id)
-
-    monkeypatch.setattr(Claims, "claim_for", slow)
-    lanes = {
-        "lead": acting(
-            ("Go.", lk.reply(spawn("alice"), spawn("bob", role="tester"))),
-            ("the first", send("bob", "more")),
-        ),
-        # She has a turn more, the reminder of her task, if the lead is still there by then.
-        "alice": lambda request: lk.reply(
-            "the task is done" if "auto-claimed" in str(request["messages"]) else "ready",
-            latency=0.0,
-        ),
-        "bob": [lk.reply("the first", latency=0.3), lk.reply("the second", latency=0.0)],
-    }
-    ran = Ran(
-        tmp_path,
-        lanes,
-        lk.SystemClock(),
-        mechanisms=lambda team: [lk.Autonomy(team, board, poll=0.05, idle=20.0)],
-    )
-
-    def listen(event: lk.Event) -> None:
-        states = [one["status"] for one in ran.of("team.status") if one["name"] == "bob"]
-        if states.count("idle") == 2:
-            rested.set()
-
-    ran.lead.events.subscribe(listen)
-    ran.go()
-    assert set(in_time) == {True}
-    assert set(ran.told("lead")) == {"ready", "the task is done", "the first", "the second"}
 
 
 def test_a_claim_waits_for_no_merge(tmp_path: Path) -> None:
@@ -302,10 +206,3 @@ def test_the_team_is_at_rest_only_if_nothing_has_passed_while_it_was_looked_at()
 
     assert not handover.at_rest(look)
     assert next(looks, "all") == "all"
-
-
-def test_a_handover_that_fails_is_over_too() -> None:
-    handover = Handover(lambda: None)
-    with pytest.raises(OSError, match="full"), handover.passing():
-        raise OSError("full")
-    assert handover.at_rest(lambda: True)

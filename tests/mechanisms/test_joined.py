@@ -195,18 +195,6 @@ def test_a_late_completion_is_refused_and_the_model_reads_who_has_the_task(tmp_p
     assert (task.status, task.owner, task.result_summary) == ("in_progress", "bob", "")
 
 
-def test_who_comes_back_under_its_name_neither_inherits_nor_waits(tmp_path: Path) -> None:
-    place = Place(tmp_path, {"alice": worker})
-    place.board.create("one")
-    place.board.create("two")
-    place.board.claim(1, "alice", incarnation="dead", lease=40.0)
-    with place.joined():
-        place.until(lambda: place.board.get(2).status == "completed", 5.0)
-        assert place.board.get(1).incarnation == "dead"
-        place.until(lambda: place.board.get(1).status == "completed", 60.0)
-    assert place.clock.time() > 40
-
-
 def test_a_second_process_of_the_same_name_ends_the_first(tmp_path: Path) -> None:
     place = Place(tmp_path, {"alice": []})
     with place.joined() as first, place.joined() as second:
@@ -227,12 +215,6 @@ def test_what_it_does_not_finish_it_is_reminded_of_once_and_then_gives_back(tmp_
         place.until(lambda: place.board.get(1).status == "pending", 50.0)
         assert joined.teammate.status != "shutdown"
         assert "You still hold #1" in str(joined.teammate.agent.messages)
-
-
-def test_without_work_it_ends_when_that_was_asked_for(tmp_path: Path) -> None:
-    place = Place(tmp_path, {"alice": []})
-    with place.joined(stays=False) as joined:
-        place.until(lambda: joined.teammate.status == "shutdown", 25.0)
 
 
 def test_the_lead_sees_where_it_lives_and_leads_it_with_its_own_tools(tmp_path: Path) -> None:
@@ -274,14 +256,6 @@ def test_the_lead_sees_where_it_lives_and_leads_it_with_its_own_tools(tmp_path: 
     assert place.of("team.status")[-1]["status"] == "shutdown"
 
 
-def test_the_lead_waits_for_what_it_has_put_on_the_board(tmp_path: Path) -> None:
-    lead = [lk.use("task_create", subject="one"), *say("I wait.", "Done.", "Done.", "Done.")]
-    place = Place(tmp_path, {"lead": lead, "alice": worker})
-    with place.joined():
-        place.lead.run("Have it done.")
-        assert place.board.get(1).status == "completed"
-
-
 def test_the_lead_does_not_wait_for_the_dead(tmp_path: Path) -> None:
     place = Place(tmp_path, {"lead": say("I wait.", "x"), "alice": [lk.say("x", latency=1e5)]})
     roster = place.backend.roster()
@@ -293,35 +267,6 @@ def test_the_lead_does_not_wait_for_the_dead(tmp_path: Path) -> None:
     assert [one["name"] for one in place.of("team.lost")] == ["alice"]
     line = r"alice \(coder\): not heard from for \d+ s \(it was working on host-b\), 0 unread"
     assert re.fullmatch(line, place.team.list_teammates())
-
-
-def test_a_name_is_held_by_one_side(tmp_path: Path) -> None:
-    place = Place(tmp_path, {"lead": say("x"), "alice": [], "bob": say("x")})
-    with place.joined():
-        place.lead.run("Look.")
-        with pytest.raises(lk.ToolError, match="alice is idle in a process of its own on host-b"):
-            place.team.spawn("alice", "coder", "Begin.")
-        with place.team:
-            place.team.spawn("bob", "coder", "Begin.")
-            with pytest.raises(lk.UsageError, match="bob is a teammate in the lead's process"):
-                JoinedTeam(place.backend, "bob", "x", transcripts=tmp_path, clock=place.clock)
-    with pytest.raises(lk.UsageError, match="'lead' is the lead"):
-        JoinedTeam(place.backend, "lead", "x", transcripts=tmp_path, clock=place.clock)
-
-
-def test_silence_to_a_request_to_end_takes_its_name_away(tmp_path: Path) -> None:
-    place = Place(tmp_path, {"lead": say("x", "y"), "alice": [lk.say("x", latency=1e4)]})
-    with place.joined(lease=30.0) as joined:
-        place.lead.run("Look.")
-        place.board.create("one")
-        place.until(lambda: place.board.get(1).status == "in_progress")
-        place.protocols.shutdown_request("alice")
-        place.clock.sleep(45.0)  # the deadline, and a beat
-        assert joined.teammate.stop.is_set()
-        assert joined.heartbeat.lost
-    place.protocols.close()
-    (entry,) = place.backend.roster().members()
-    assert (entry["status"], entry.get("incarnation")) == ("shutdown", None)
 
 
 def approves(request: Any) -> Any:
@@ -381,16 +326,6 @@ def test_a_function_opens_the_gate_when_the_lead_has_seen_who_it_is(tmp_path: Pa
         assert "submit a plan with plan_approval" not in joined.teammate.agent.system
 
 
-def test_the_next_lead_says_anew_who_needs_a_plan(tmp_path: Path) -> None:
-    place = Place(tmp_path, {"alice": []}, True)
-    place.protocols.system(place.lead)
-    requests = place.backend.requests()
-    assert requests.requires_plan("alice", "coder") is True
-    later = Place(tmp_path, {"alice": []})
-    later.protocols.system(later.lead)
-    assert requests.requires_plan("alice", "coder") is False
-
-
 class Overtaken:
     """A roster where something happens right after each call of one method."""
 
@@ -409,18 +344,6 @@ class Overtaken:
 
 
 SUCCESSOR = {"name": "alice", "role": "coder", "status": "working", "incarnation": "new"}
-
-
-def test_a_successor_that_comes_after_the_beat_keeps_its_entry(tmp_path: Path) -> None:
-    """The one that was replaced stores its end between its last beat and its next one."""
-    place = Place(tmp_path, {"alice": []})
-    roster = place.backend.roster()
-    with place.joined() as joined:
-        joined.heartbeat.end()
-        real = joined.heartbeat._roster
-        joined.heartbeat._roster = Overtaken(real, "beat", lambda: roster.note(SUCCESSOR))
-    assert joined.teammate.status == "shutdown"
-    assert roster.members() == [SUCCESSOR]
 
 
 def test_a_stop_does_not_hit_the_successor_of_who_was_asked(tmp_path: Path) -> None:

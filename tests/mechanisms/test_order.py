@@ -19,10 +19,8 @@ import learnkit as lk
 from learnkit.backends.files.store import Journal
 from learnkit.events.background import JobEnded
 from learnkit.mechanisms.protocols.teammate import TeammateProtocols
-from learnkit.mechanisms.tasks import Person, clicks, log_news, logged
+from learnkit.mechanisms.tasks import Person, log_news, logged
 from learnkit.mechanisms.teams.delivery import Delivery
-from learnkit.mechanisms.worktrees.assignment import History
-from learnkit.runtime.git import Git
 
 TIME_ENOUGH = 0.3  # seconds to overtake a thread that does nothing but wait for it
 
@@ -109,42 +107,6 @@ def test_what_a_task_waits_for_is_completed_before_it_is_started(
     ]
 
 
-def test_no_change_is_lost_when_a_listener_fails(tmp_path: Path) -> None:
-    log, board = lk.EventLog(), lk.TaskBoard(tmp_path)
-    log.subscribe(lambda event: 1 // event.seq)
-    board.create("a")
-    board.create("b")
-    with pytest.raises(ZeroDivisionError):
-        log_news(board, Person(log))
-    assert told(log, "task.") == ["task.created"] * 2
-
-
-def test_a_listener_may_change_the_board_while_others_do(tmp_path: Path) -> None:
-    log, board = lk.EventLog(), lk.TaskBoard(tmp_path)
-    board.create("a")
-    click = clicks(board, log)
-
-    def create() -> None:
-        with logged(board, Person(log)):
-            board.create("b")
-
-    overtaking = Overtaking(create)
-    answer = overtaking.after(lambda event: None)
-
-    def listen(event: lk.Event) -> None:
-        if event.type == "note":
-            answer(event)
-            click({"complete": 1})
-
-    log.subscribe(listen)
-    noting = threading.Thread(target=log.append, args=("note",), daemon=True)
-    noting.start()
-    noting.join(10)
-    assert not noting.is_alive(), "both wait for each other"
-    overtaking.end()
-    assert board.get(1).status == "completed"
-
-
 @pytest.mark.slow
 def test_a_request_is_opened_before_it_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -186,17 +148,3 @@ def test_a_job_ends_before_its_result_is_delivered(tmp_path: Path) -> None:
     overtaking.end()
     assert told(agent.events, "job.") == ["job.started", "job.ended", "job.delivered"]
     assert [": true" in one and "running" in one for one in seen] == [True]
-
-
-def test_older_commits_are_not_logged_after_newer_ones(tmp_path: Path) -> None:
-    lk.LocalShell().run("git init -q", tmp_path)
-    history = History(Git(tmp_path))
-    agent = lk.Agent(lk.scripted([lk.say("ok")]))
-    fields = {"parents": [], "refs": [], "subject": "step", "files": []}
-    one, two = ({"id": id, **fields} for id in "12")
-    answers = [[one], [two, one]]
-    overtaking = Overtaking(lambda: history.log(agent))
-    history.commits = overtaking.after(lambda: answers.pop(0))  # type: ignore[method-assign]
-    history.log(agent)
-    overtaking.end()
-    assert [len(e.data["commits"]) for e in agent.events] == [2]

@@ -139,7 +139,7 @@ def test_what_cannot_be_used_is_left_out_with_its_reason(place: Place) -> None:
         "silent": "---\nname: silent\n---\nx",
         "name": "---\nname: ../x\ndescription: d\n---\nx",
         "turns": "---\ndescription: d\nmaxTurns: -1\n---\nx",
-        "deep": f"---\ndescription: {'[' * 5000}\n---\nx",
+        "deep": f"---\ndescription: {'[' * 1200}\n---\nx",
         "long": f"---\ndescription: d\n---\n{'x' * 64_001}",
     }
     for name, text in bad.items():

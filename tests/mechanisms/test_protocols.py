@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from teams import Ran, say, send, spawn, tools, when, work
+from teams import Ran, say, spawn, when, work
 
 import learnkit as lk
 
@@ -48,27 +48,6 @@ def ran(folder: Path, lanes: Any, clock: Any = None, **options: Any) -> Ran:
 def requests(run: Ran) -> dict[str, str]:
     data = json.loads((run.folder / "requests.json").read_text())
     return {one["id"]: one["state"] for one in data["requests"]}
-
-
-def coding(folder: Path) -> Any:
-    return lambda name, role: [lk.CodingTools(folder)]
-
-
-def test_the_lead_has_twelve_tools_and_a_teammate_eight(tmp_path: Path) -> None:
-    lanes = {"lead": [spawn("alice"), *say("a", "b")], "alice": say("done")}
-    run = Ran(
-        tmp_path,
-        lanes,
-        factory=coding(tmp_path),
-        mechanisms=lambda team: [lk.Protocols(team), lk.CodingTools(tmp_path)],
-    )
-    run.go()
-    (alice,) = run.team.members
-    assert len(run.lead.tools) == 12
-    assert len(alice.agent.tools) == 8
-    for agent in (run.lead, alice.agent):
-        (spec,) = [tool for tool in agent.specs if tool["name"] == "send_message"]
-        assert spec["input_schema"]["properties"]["msg_type"]["enum"] == ["message"]
 
 
 @CLOCKS
@@ -129,20 +108,6 @@ def test_one_that_refuses_works_on_and_can_be_asked_again(tmp_path: Path) -> Non
     assert [one["status"] for one in run.of("team.status")][-1] == "shutdown"
 
 
-def test_a_message_is_no_answer(tmp_path: Path) -> None:
-    run = ran(
-        tmp_path,
-        {
-            "lead": [spawn("alice"), ask(), *say(*"abcdef")],
-            "alice": [lk.use("work"), send("lead", "ok"), *say("done", "still here")],
-        },
-        deadline=30.0,
-    )
-    run.go()
-    assert "ok" in run.told("lead")
-    assert requests(run) == {R1: "expired"}
-
-
 @pytest.mark.parametrize(
     "type", ["shutdown_request", "shutdown_response", "plan_approval_response"]
 )
@@ -189,20 +154,6 @@ def test_what_does_not_count_changes_nothing(tmp_path: Path, reply: Any, problem
     assert requests(run) == {R1: "rejected"}
 
 
-def test_a_deadline_does_not_interrupt_a_model_call_under_way(tmp_path: Path) -> None:
-    """The request has expired by then, and the teammate ends with that call."""
-    slow = lk.reply(lk.use("work"), latency=60.0)
-    lanes = {"lead": [spawn("alice"), ask(), *say("waiting", "gone")], "alice": [slow]}
-    run = ran(tmp_path, lanes, deadline=10.0)
-    run.go()
-    log = run.lead.events
-    (expired,) = [one.time for one in log if one.type == "request.expired"]
-    statuses = [(one.time, one.data["status"]) for one in log if one.type == "team.status"]
-    assert expired == 12.0
-    assert statuses[-1] == (61.0, "shutdown")
-    assert [one["how"] for one in run.of("tool.ended") if one["name"] == "work"] == ["cancelled"]
-
-
 @CLOCKS
 def test_silence_is_no_refusal_at_the_deadline_it_is_stopped(tmp_path: Path, clock: Any) -> None:
     @lk.tool
@@ -229,13 +180,6 @@ def test_silence_is_no_refusal_at_the_deadline_it_is_stopped(tmp_path: Path, clo
     assert "no answer in 0.3 s" in expired["request"]["note"]
     assert run.team.members[0].status == "shutdown"
     assert "never said" not in str(run.team.members[0].agent.messages)
-
-
-def test_one_that_is_not_there_cannot_be_asked(tmp_path: Path) -> None:
-    run = ran(tmp_path, {"lead": [ask("carol"), *say("a")]})
-    run.go()
-    (refused,) = run.of("request.refused")
-    assert refused["problem"] == "'carol' is not a running teammate; running teammates: none"
 
 
 # Plans
@@ -386,28 +330,3 @@ def test_when_its_author_has_ended_a_plan_expires(tmp_path: Path) -> None:
     assert requests(run) == {R1: "expired", R2: "approved"}
     (expired,) = run.of("request.expired")
     assert expired["request"]["note"] == "bob has shut down"
-
-
-def test_after_a_restart_the_tracker_knows_what_was_decided(tmp_path: Path) -> None:
-    first = ran(
-        tmp_path,
-        {
-            "lead": [spawn("alice"), ask(), *say(*"abc")],
-            "alice": [lk.use("work"), answer(R1, True)],
-        },
-    )
-    first.go()
-    again = ran(tmp_path, {"lead": [lk.use("shutdown_response", request_id=R1), *say("a")]})
-    again.go()
-    assert again.outputs("shutdown_response") == [f"{R1}: shutdown, lead asks alice: approved"]
-
-
-def test_arguments_that_cannot_be_are_refused(tmp_path: Path) -> None:
-    team = lk.Team(tmp_path, tools)
-    with pytest.raises(lk.UsageError, match="the deadline is 0 s"):
-        lk.Protocols(team, deadline=0)
-    lk.Protocols(team)
-    with pytest.raises(lk.UsageError, match="has its protocols already"):
-        lk.Protocols(team)
-    with pytest.raises(lk.UsageError, match="has no lead"):
-        _ = lk.Protocols(lk.Team(tmp_path, tools)).tracker

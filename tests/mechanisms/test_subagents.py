@@ -9,12 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import learnkit as lk
 from learnkit.clients.scripted import Reply
-from learnkit.events.log import LANE
 
 SECRET = "only the child has read this"
 
@@ -79,12 +76,6 @@ def test_the_child_begins_with_its_prompt_and_nothing_else() -> None:
     assert (ended["reason"], ended["turns"], ended["returned"]) == ("end_turn", 1, 1)
 
 
-def test_a_child_that_says_nothing_has_no_summary() -> None:
-    agent = parent(child_says(lk.say("")))
-    agent.run("go")
-    assert result(agent)["content"] == "(no summary)"
-
-
 def test_at_the_limit_the_result_says_so() -> None:
     looks = [lk.reply("I look again.", lk.use("look", place=str(n))) for n in range(9)]
     agent = parent(child_says(*looks), lk.Subagents(tools, max_turns=4))
@@ -114,15 +105,6 @@ def test_a_child_that_fails_returns_an_error_result(reply: Any, words: str) -> N
     assert events(agent, "subagent.ended")[0]["reason"] != "end_turn"
 
 
-def test_a_factory_that_raises_is_an_error_result_too() -> None:
-    def broken() -> list[lk.Mechanism]:
-        raise OSError("no workspace")
-
-    agent = parent({"lead": [task(), lk.say("done")]}, lk.Subagents(broken))
-    assert agent.run("go").reason == "end_turn"
-    assert "no workspace" in result(agent)["content"]
-
-
 def test_without_a_factory_a_child_has_its_parents_coding_tools_and_functions(
     tmp_path: Path,
 ) -> None:
@@ -136,12 +118,6 @@ def test_without_a_factory_a_child_has_its_parents_coding_tools_and_functions(
     agent.run("Go.")
     assert (tmp_path / "made").exists()
     assert offered[0] == ["look", "bash", "read_file", "write_file", "edit_file"]
-
-
-def test_an_empty_prompt_is_refused() -> None:
-    agent = parent({"lead": [task(" "), lk.say("done")]})
-    agent.run("go")
-    assert result(agent)["is_error"]
 
 
 # Several at once
@@ -181,29 +157,6 @@ def test_at_most_so_many_run_side_by_side(parallel: int, seconds: float) -> None
     assert agent.clock.time() == pytest.approx(2 + 2 * rounds)
 
 
-@pytest.mark.slow
-def test_side_by_side_is_reproducible_to_the_byte() -> None:
-    def once() -> str:
-        agent = parent(three([2.0, 1.0, 2.0, 1.0, 1.5]))
-        agent.run("go")
-        return json.dumps([[e.seq, e.time, e.lane, e.type, e.data] for e in agent.events])
-
-    assert len({once() for _ in range(20)}) == 1
-
-
-@pytest.mark.slow
-def test_real_threads_are_joined() -> None:
-    before = set(threading.enumerate())
-    client = lk.scripted(three([0.01, 0.03, 0.02]), clock=lk.SystemClock())
-    agent = lk.Agent(client, [lk.Subagents(tools)])
-    agent.run("go")
-    assert [b["content"] for b in agent.messages[2]["content"]] == [
-        f"answer {n}" for n in (1, 2, 3)
-    ]
-    client.clock.close()
-    assert set(threading.enumerate()) <= before
-
-
 # What reaches the child
 
 
@@ -239,25 +192,6 @@ def test_a_stop_reaches_children_in_the_middle_of_their_work(clock: Any) -> None
     assert "Cancelled" in result(agent)["content"]
     agent.clock.close()
     assert set(threading.enumerate()) <= before
-
-
-def test_the_log_and_the_clock_are_the_parents() -> None:
-    agent = parent(child_says(lk.reply(lk.use("look"), latency=7.0), lk.say("ok")))
-    agent.run("go")
-    assert agent.clock.time() == 10.0
-    assert {event.lane for event in agent.events} == {"lead", "lead.toolu_0001"}
-
-
-def test_each_call_gets_mechanisms_of_its_own() -> None:
-    made: list[lk.Mechanism] = []
-
-    def factory() -> list[lk.Mechanism]:
-        made.append(lk.Toolbox(look))
-        return [made[-1]]
-
-    agent = parent(three([1.0, 1.0, 1.0]), lk.Subagents(factory))
-    agent.run("go")
-    assert len({id(one) for one in made}) == 3
 
 
 # Kinds and generations
@@ -302,12 +236,6 @@ def test_an_explorer_keeps_a_new_tool_that_is_marked_read_only() -> None:
     assert offered(agent, "lead.toolu_0001") == ["look_up"]
 
 
-def test_an_explorer_without_reading_tools_is_an_error() -> None:
-    agent = parent({"lead": [task(kind="explore"), lk.say("done")]})
-    agent.run("go")
-    assert "no tool of the subagents is read-only" in result(agent)["content"]
-
-
 def test_children_have_no_task_unless_the_depth_allows_it() -> None:
     agent = parent(child_says(task(), lk.say("alone")))
     agent.run("go")
@@ -322,14 +250,6 @@ def test_children_have_no_task_unless_the_depth_allows_it() -> None:
     assert offered(agent, "lead.toolu_0001") == ["look", "task"]
     assert offered(agent, "lead.toolu_0001.toolu_0002") == ["look"]
     assert result(agent)["content"] == "child done"
-
-
-def test_a_factory_that_hands_down_subagents_makes_no_endless_family() -> None:
-    agent = parent(
-        child_says(lk.say("ok")), lk.Subagents(lambda: [lk.Toolbox(look), lk.Subagents(tools)])
-    )
-    agent.run("go")
-    assert offered(agent, "lead.toolu_0001") == ["look"]
 
 
 # What is handed down
@@ -371,52 +291,4 @@ def test_the_grades_of_inheritance() -> None:
     assert len(none) < len(goal) < len(background) < len(everything)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        (lambda: lk.Subagents([lk.Toolbox(look)]), "makes no mechanisms"),  # type: ignore[arg-type]
-        (lambda: lk.Subagents(tools, inherit="all"), "the grades are none"),  # type: ignore[arg-type]
-        (lambda: lk.Subagents(tools, parallel=0), "parallel is 0"),
-        (lambda: lk.Subagents(tools, max_turns=0), "max_turns is 0"),
-        (lambda: lk.Subagents(tools, depth=0), "depth is 0"),
-    ],
-)
-def test_what_cannot_work_is_refused(wrong: Any, words: str) -> None:
-    with pytest.raises(lk.UsageError, match=words):
-        wrong()
-
-
 # Whatever parents and children do, the API takes their requests
-
-REPLIES = st.sampled_from(
-    [
-        lk.use("look"),
-        lk.reply("I look twice.", lk.use("look"), lk.use("look"), thinking="hm"),
-        lk.use("no_such_tool"),
-        lk.use("look", where="?"),
-        task(),
-        lk.reply(task("a"), task("b"), lk.use("look")),
-        lk.reply(task(kind="explore"), lk.use("look"), stop_reason="max_tokens"),
-        lk.say("", stop_reason="end_turn"),
-        lk.say("text"),
-    ]
-)
-
-
-@pytest.mark.slow
-@given(st.lists(REPLIES, max_size=6), st.lists(REPLIES, max_size=6), st.sampled_from([1, 2]))
-def test_every_request_is_one_that_the_api_takes(
-    of_parent: list[Reply], of_child: list[Reply], depth: int
-) -> None:
-    given_out: dict[str, int] = {}
-
-    def answer(request: dict[str, Any]) -> Reply:
-        lane = LANE.get()
-        place = given_out[lane] = given_out.get(lane, -1) + 1
-        replies = of_parent if lane == "lead" else of_child
-        return replies[place] if place < len(replies) else lk.say("the end")
-
-    agent = parent(answer, lk.Subagents(tools, depth=depth, inherit="everything", max_turns=8))
-    agent.run("go")
-    assert not events(agent, "model.failed")
-    assert len(events(agent, "subagent.started")) == len(events(agent, "subagent.ended"))

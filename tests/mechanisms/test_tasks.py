@@ -103,20 +103,6 @@ def test_what_is_refused_is_an_error_result_and_logged(board: lk.TaskBoard) -> N
     assert refused[0]["problem"] == "task 1 cannot wait for itself"
 
 
-def test_changes_of_others_are_told_by_whoever_looks_next(board: lk.TaskBoard) -> None:
-    class Other(lk.Mechanism):
-        @lk.tool
-        def elsewhere(self) -> str:
-            """Another process changes the board."""
-            lk.TaskBoard(board.folder).create("theirs")
-            return "done"
-
-    script = [lk.use("elsewhere"), lk.use("task_list"), lk.say("ok")]
-    agent = lk.Agent(lk.scripted(script), [lk.Tasks(board), Other()])
-    agent.run("go")
-    assert told(agent) == [("task.created", 1)]
-
-
 def test_a_run_that_starts_logs_what_others_have_changed_meanwhile(board: lk.TaskBoard) -> None:
     # A teammate that was between its claim and its log lost the claim to one that began.
     board.create("a")
@@ -177,31 +163,6 @@ def test_what_survives_a_compaction_is_that_there_is_a_board(board: lk.TaskBoard
     assert tasks.carry(agent) is None
 
 
-def test_the_tools_work_without_an_agent(board: lk.TaskBoard) -> None:
-    tools = {tool.name: tool for tool in lk.Tasks(board).tools}
-    assert list(tools) == ["task_create", "task_update", "task_list", "task_get"]
-    assert tools["task_list"].run(None, {}) == "The board is empty."
-    assert tools["task_create"].run(None, {"subject": "a"}) == "[ ] #1: a"
-    assert tools["task_update"].run(None, {"task_id": "1", "status": "in_progress"})
-    with pytest.raises(lk.ToolError, match="no task 5"):
-        tools["task_get"].run(None, {"task_id": 5})
-
-
-def test_another_board_can_stand_in(tmp_path: Path) -> None:
-    asked = []
-
-    class Logged(lk.TaskBoard):
-        """A server would do the same."""
-
-        def create(self, subject: str, description: str = "", **more: Any) -> Any:
-            asked.append(subject)
-            return super().create(subject, description, **more)
-
-    board = Logged(tmp_path)
-    ran(board, lk.use("task_create", subject="a"))
-    assert asked == ["a"]
-
-
 # Clicks
 
 
@@ -225,16 +186,6 @@ def test_a_click_completes_a_task_and_is_logged(board: lk.TaskBoard) -> None:
     }
     assert log[2].data["freed"] == [2]
     assert board.get(1).status == "completed"
-
-
-@pytest.mark.parametrize("intent", [{}, {"complete": "x"}, {"complete": 99}])
-def test_a_click_on_nothing_changes_nothing(board: lk.TaskBoard, intent: dict[str, Any]) -> None:
-    log = lk.EventLog()
-    board.create("a")
-    board.open()
-    clicks(board, log)(intent)
-    assert [e.type for e in log] == ["task.refused"]
-    assert board.get(1).status == "pending"
 
 
 def test_the_list_of_a_board_with_every_state() -> None:

@@ -9,13 +9,12 @@ import signal
 import subprocess
 import sys
 import threading
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from profiles import mostly_slow
-from teams import Ran, say, send, spawn, tools, work
+from teams import Ran, say, send, spawn, work
 
 import learnkit as lk
 from learnkit.backends.files.store import Journal
@@ -45,19 +44,6 @@ def test_teammates_work_write_to_each_other_and_report(tmp_path: Path, clock: An
     assert ran.told("bob") == ["-9999 means missing"]
     assert sorted(ran.told("lead")) in (["parsed", "ready", "tested"], ["parsed", "tested"])
     assert [one["status"] for one in ran.team.roster.members()] == ["shutdown", "shutdown"]
-
-
-def test_the_lead_has_nine_tools_and_a_teammate_six(tmp_path: Path) -> None:
-    ran = Ran(
-        tmp_path,
-        {"lead": [spawn("alice"), *say("a", "b")], "alice": say("done")},
-        factory=lambda name, role: [lk.CodingTools(tmp_path)],
-        mechanisms=[lk.CodingTools(tmp_path)],
-    )
-    ran.go()
-    (alice,) = ran.team.members
-    assert len(ran.lead.tools) == 9
-    assert len(alice.agent.tools) == 6
 
 
 def test_an_idle_teammate_is_woken_by_mail(tmp_path: Path) -> None:
@@ -119,18 +105,6 @@ def test_what_cannot_be_is_a_tool_error(tmp_path: Path, call: Any, problem: str)
     assert len(ran.team.members) == 1
 
 
-def test_a_broken_tool_does_not_end_a_teammate(tmp_path: Path) -> None:
-    ran = Ran(
-        tmp_path,
-        {
-            "lead": [spawn("alice"), *say("a", "b")],
-            "alice": [lk.use("work", task="break"), lk.say("went on")],
-        },
-    )
-    ran.go()
-    assert ran.told("lead") == ["went on"]
-
-
 def test_what_the_api_refuses_is_reported_and_the_teammate_can_be_woken(tmp_path: Path) -> None:
     ran = Ran(
         tmp_path,
@@ -143,42 +117,6 @@ def test_what_the_api_refuses_is_reported_and_the_teammate_can_be_woken(tmp_path
     first, second = ran.told("lead")
     assert first.startswith("failed: BadRequestError: ")
     assert second == "better"
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_a_report_that_is_too_long_for_a_message_is_cut(tmp_path: Path, fails: bool) -> None:
-    class Broken(lk.Mechanism):
-        def before_model(self, agent: lk.Agent) -> None:
-            raise RuntimeError("why? " * 9_000)
-
-    ran = Ran(
-        tmp_path,
-        {"lead": [spawn("alice"), *say("a", "b")], "alice": [lk.say("first " * 9_000 + "last")]},
-        factory=lambda *_: [Broken()] if fails else [],
-    )
-    with pytest.raises(RuntimeError, match="why") if fails else nullcontext():
-        ran.go()
-    (report,) = ran.told("lead")
-    assert 10_000 < len(report) < 20_000
-    assert report.startswith("failed: RuntimeError: why" if fails else "first")
-    assert report.endswith("why? " if fails else "last") or report.strip().endswith("why?")
-
-
-def test_a_script_that_is_too_short_is_not_hidden(tmp_path: Path) -> None:
-    ran = Ran(tmp_path, {"lead": [spawn("alice"), *say("a", "b")], "alice": []})
-    with pytest.raises(Exception, match="agent 'alice' asked for one more reply"):
-        ran.go()
-    assert ran.told("lead")[0].startswith("failed: ")
-
-
-def test_at_the_limit_of_turns_the_report_says_so(tmp_path: Path) -> None:
-    ran = Ran(
-        tmp_path,
-        {"lead": [spawn("alice"), *say("a", "b")], "alice": [lk.use("work")] * 3},
-        max_turns=2,
-    )
-    ran.go()
-    assert ran.told("lead") == ["(no summary)\n\n[It reached its limit of 2 turns.]"]
 
 
 def test_who_a_message_is_from_is_stamped_and_its_text_cannot_forge_another(tmp_path: Path) -> None:
@@ -250,20 +188,6 @@ def test_mail_that_got_lost_on_its_way_into_a_message_is_told_again(tmp_path: Pa
     assert [entry["mail"] for entry in entries if "mail" in entry] == [["m1"]]
 
 
-def test_one_that_has_shut_down_can_be_spawned_again(tmp_path: Path) -> None:
-    lanes = {
-        "lead": [spawn("alice"), *say("a", "b"), spawn("alice", "Once more."), *say("c", "d")],
-        "alice": say("first", "second"),
-    }
-    ran = Ran(tmp_path, lanes)
-    with ran.team:
-        ran.lead.run("Go.")
-        ran.team.close()
-        assert [one["status"] for one in ran.team.roster.members()] == ["shutdown"]
-        ran.lead.run("Again.")
-    assert ran.told("lead") == ["first", "second"]
-
-
 def test_a_new_process_finds_nobody_at_work(tmp_path: Path) -> None:
     ran = Ran(tmp_path, {"lead": [spawn("alice"), *say("a", "b")], "alice": say("x")})
     ran.go()
@@ -273,24 +197,6 @@ def test_a_new_process_finds_nobody_at_work(tmp_path: Path) -> None:
     again.go()
     (shown,) = [e["output"] for e in again.of("tool.ended")]
     assert shown == "alice (coder): shutdown, 0 unread"
-
-
-def test_without_waiting_the_lead_s_run_ends_at_once(tmp_path: Path) -> None:
-    lanes = {"lead": [spawn("alice"), *say("a")], "alice": [lk.say("late", latency=50.0)]}
-    ran = Ran(tmp_path, lanes, wait=False)
-    assert ran.go().turns == 2
-    assert ran.told("lead") == []
-
-
-def test_a_team_needs_a_lead_and_a_factory(tmp_path: Path) -> None:
-    with pytest.raises(lk.UsageError, match="has no lead"):
-        lk.Team(tmp_path, tools).spawn("alice", "coder", "Begin.")
-    with pytest.raises(lk.UsageError, match="makes no mechanisms"):
-        lk.Team(tmp_path, [])  # type: ignore[arg-type]
-    with pytest.raises(lk.UsageError, match="max_turns"):
-        lk.Team(tmp_path, tools, max_turns=0)
-    with lk.Team(tmp_path, tools):
-        pass  # nothing was started, so nothing is to be stopped
 
 
 @pytest.mark.slow

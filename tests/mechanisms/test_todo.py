@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -76,9 +74,7 @@ def test_an_update_replaces_the_whole_list() -> None:
 def test_an_update_may_leave_out_what_is_completed_but_nothing_that_is_open() -> None:
     todo = lk.Todo()
     called(todo, [item("1", "completed"), item("2", "in_progress"), item("3")])
-    with pytest.raises(
-        lk.ToolError, match="still open, and missing in your list: thing 2, thing 3"
-    ):
+    with pytest.raises(lk.ToolError, match="missing in your list: thing 2, thing 3"):
         called(todo, [item("4")])
     assert [one["id"] for one in todo.items] == ["1", "2", "3"]
     called(todo, [item("2", "completed"), item("3", text="reworded")])
@@ -113,60 +109,6 @@ def test_an_invalid_update_is_refused_and_changes_nothing(items: Any, words: str
         called(todo, items)
     assert words in str(caught.value)
     assert todo.items == before
-
-
-def test_a_json_text_is_read_and_never_run(tmp_path: Path) -> None:
-    todo = lk.Todo()
-    assert called(todo, json.dumps([item("1")])).startswith("[ ] #1")
-    bomb = tmp_path / "bomb"
-    with pytest.raises(lk.ToolError):
-        called(todo, f"[open({str(bomb)!r}, 'w')]")
-    assert not bomb.exists()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[{'id': 1, 'text': \"it's done\", 'status': 'completed'}]",
-        "  [{'id': '1', 'text': \"it's done\", 'status': 'completed'},]\n",
-    ],
-)
-def test_a_list_as_python_writes_it_is_read(text: str) -> None:
-    todo = lk.Todo()
-    with suppress(lk.ToolError):
-        called(todo, text)
-    assert todo.items == [item("1", "completed", text="it's done")]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[" * 100_000,
-        "[" * 5_000 + "]" * 5_000,
-        "[" + "-" * 50_000 + "1]",
-        "[{'id': 1} | {'text': 'a'}]",
-        "[{'id': b'1', 'text': 'a', 'status': 'pending'}]",
-        "[{'id': id, 'text': 'a', 'status': 'pending'}]",
-        "[{'id': '1', 'text': f'{1}', 'status': 'pending'}]",
-        "[{'id': '1', 'text': 'a' * 9, 'status': 'pending'}]",
-        "[x for x in [{'id': '1', 'text': 'a', 'status': 'pending'}]]",
-        "[{'id': '1', 'text': '\0', 'status': 'pending'}]\0",
-        "{[]: 1}",
-        "({'id': '1', 'text': 'a', 'status': 'pending'},)",
-        "[{{1}}]",
-    ],
-)
-def test_what_is_no_literal_is_refused(text: str) -> None:
-    todo = lk.Todo()
-    with pytest.raises(lk.ToolError, match="argument 'items"):
-        called(todo, text)
-    assert todo.items == []
-
-
-def test_numbers_pass_for_ids() -> None:
-    todo = lk.Todo()
-    called(todo, [{"id": 1, "text": "a", "status": "pending"}])
-    assert todo.items == [item("1", text="a")]
 
 
 def test_a_text_with_line_breaks_cannot_look_like_another_item() -> None:
@@ -262,38 +204,6 @@ def test_an_update_starts_the_count_again() -> None:
     assert [number for number, _ in notes(agent)] == [7]
 
 
-@pytest.mark.parametrize("call", [lists("pending"), lists("in_progress", "in_progress")])
-def test_the_same_list_and_one_that_is_refused_are_no_update(call: Any) -> None:
-    work = lk.use("work")
-    agent = ran(lk.Todo(), lists("pending"), work, call, work)
-    assert [number for number, _ in notes(agent)] == [4]
-
-
-def test_several_calls_in_one_reply_are_one_round() -> None:
-    both = lk.reply(lk.use("work"), lk.use("work"), lk.use("work"))
-    agent = ran(lk.Todo(), lists("pending"), both, both, both)
-    assert [number for number, _ in notes(agent)] == [4]
-
-
-@pytest.mark.parametrize("first", [[], [lists("completed", "completed")]])
-def test_no_reminder_when_nothing_is_open(first: list[Any]) -> None:
-    assert notes(ran(lk.Todo(), *first, *[lk.use("work")] * 8)) == []
-
-
-def test_the_interval_can_be_another_or_none() -> None:
-    rounds = [lists("pending"), *[lk.use("work")] * 11]
-    assert [number for number, _ in notes(ran(lk.Todo(remind_after=10), *rounds))] == [11]
-    assert notes(ran(lk.Todo(remind_after=0), *rounds)) == []
-    with pytest.raises(lk.UsageError, match="remind_after is -1"):
-        lk.Todo(remind_after=-1)
-
-
-def test_a_reminder_can_show_the_list() -> None:
-    agent = ran(lk.Todo(show_list=True), lists("in_progress"), *[lk.use("work")] * 3)
-    ((_, text),) = notes(agent)
-    assert "[>] #0: thing 0\n(0/1 completed)" in text
-
-
 @given(st.lists(st.sampled_from(["todo", "todo done", "work", "bad"]), max_size=14))
 def test_reminders_come_after_exactly_so_many_rounds_without_a_change(rounds: list[str]) -> None:
     replies = {
@@ -334,11 +244,3 @@ def test_updates_and_refusals_are_events() -> None:
     assert (told[1][1]["done"], told[1][1]["total"]) == (1, 2)
     (refused,) = [e for e in agent.events if e.type == "tool.ended" and e.data["is_error"]]
     assert "The list is unchanged." in refused.data["output"]
-
-
-def test_the_system_prompt_says_how_and_names_the_tool_there_is() -> None:
-    asked = [lk.Agent(lk.scripted([lk.say("x")]), [lk.Todo(incremental=way)]) for way in (0, 1)]
-    for agent in asked:
-        agent.run("go")
-    assert "tool todo." in asked[0].system
-    assert "todo_add" in asked[1].system

@@ -73,23 +73,6 @@ def test_a_worktree_is_a_folder_and_a_branch(repo: Path, trees: WorktreeRegistry
     assert data["worktrees"][0]["path"] == ".worktrees/parser"
 
 
-@pytest.mark.slow
-def test_it_begins_where_one_says(repo: Path, trees: WorktreeRegistry) -> None:
-    first = Git(repo).commit_of("HEAD")
-    commit(repo, "two\n")
-    trees.create("old", base_ref=first)
-    assert (trees.path("old") / "a.txt").read_text() == "one\n"
-    with pytest.raises(lk.ToolError, match="there is no commit 'nowhere'"):
-        trees.create("new", base_ref="nowhere")
-    assert branches(repo) == ["main", "wt/old"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["a", "A.b_c-9", "x" * 40, "0", "_"])
-def test_names_that_can_be(trees: WorktreeRegistry, name: str) -> None:
-    assert trees.create(name).name == name
-
-
 def test_names_that_cannot_be_leave_no_trace(repo: Path, trees: WorktreeRegistry) -> None:
     names = ["", ".", "..", "-x", ".x", "x.lock", "x.", "a..b", "x" * 41, "a/b", "../x", "a b"]
     for name in (*names, "a\n", "ä", "a;b", "$(a)", "index.json", "events.jsonl"):
@@ -120,8 +103,6 @@ def test_a_name_is_given_once_and_a_branch_that_stayed_is_named(
     [
         ("echo two > a.txt", r"M a\.txt"),
         ("echo new > b.txt", r"\?\? b\.txt"),
-        ("echo new > b.txt && git add b.txt", r"A  b\.txt"),
-        ("rm a.txt", r"D a\.txt"),
         ("touch x.pyc", r"!! x\.pyc"),
     ],
 )
@@ -136,14 +117,6 @@ def test_work_that_is_not_committed_is_not_removed(
     assert events(trees)[-1] == ("remove.failed", "parser")
     assert trees.remove("parser", force=True).status == "removed"
     assert not trees.path("parser").exists()
-
-
-@pytest.mark.slow
-def test_what_was_committed_outlives_its_folder(repo: Path, trees: WorktreeRegistry) -> None:
-    trees.create("parser")
-    commit(trees.path("parser"), "two\n")
-    trees.remove("parser")
-    assert git(repo, "show wt/parser:a.txt") == "two\n"
 
 
 @pytest.mark.slow
@@ -198,45 +171,6 @@ def test_when_git_cannot_read_the_head_nothing_is_removed(
     assert trees.path("parser").is_dir()
 
 
-@pytest.mark.slow
-def test_a_detached_head_without_commits_of_its_own_is_removed(
-    repo: Path, trees: WorktreeRegistry
-) -> None:
-    for name, make in (
-        ("plain", "true"),
-        ("tagged", "git commit -q --allow-empty -m x; git tag v1"),
-    ):
-        trees.create(name)
-        assert SHELL.run(f"git checkout -q --detach; {make}", trees.path(name)).code == 0
-        assert trees.remove(name).status == "removed"
-    assert git(repo, "log -1 --format=%s v1") == "x\n"
-
-
-@pytest.mark.slow
-def test_many_commits_in_no_branch_are_counted(repo: Path, trees: WorktreeRegistry) -> None:
-    trees.create("parser")
-    git(trees.path("parser"), "checkout -q --detach")
-    for number in range(7):
-        git(trees.path("parser"), f"commit -q --allow-empty -m number-{number}")
-    with pytest.raises(lk.ToolError, match=r"number-6; .*number-2; … 2 more"):
-        trees.remove("parser")
-
-
-@pytest.mark.slow
-def test_one_on_a_branch_without_a_commit_is_removed(repo: Path, trees: WorktreeRegistry) -> None:
-    trees.create("parser")
-    git(trees.path("parser"), "checkout -q --orphan empty && git rm -q -r -f .")
-    assert trees.remove("parser").status == "removed"
-
-
-def test_a_kept_one_stays(trees: WorktreeRegistry) -> None:
-    trees.create("parser")
-    assert trees.keep("parser").status == "kept"
-    assert trees.path("parser").is_dir()
-    assert trees.get("parser").status == "kept"
-    assert events(trees)[-1] == ("keep", "parser")
-
-
 def test_a_merge_brings_the_commits_back(repo: Path, trees: WorktreeRegistry) -> None:
     trees.create("parser")
     commit(trees.path("parser"), "two\n")
@@ -274,28 +208,6 @@ def test_nothing_is_merged_over_work_that_is_not_committed(
 
 
 # Git is the truth
-
-
-@pytest.mark.slow
-def test_one_that_was_removed_behind_our_back_is_seen(repo: Path, trees: WorktreeRegistry) -> None:
-    for name in ("by-hand", "by-git", "stays"):
-        trees.create(name)
-    shutil.rmtree(trees.path("by-hand"))
-    git(repo, "worktree remove .worktrees/by-git")
-    assert {tree.name: tree.status for tree in trees.all()} == {
-        "by-hand": "removed",
-        "by-git": "removed",
-        "stays": "active",
-    }
-    with pytest.raises(lk.ToolError, match="no worktree 'by-hand'; the worktrees are: stays"):
-        trees.get("by-hand")
-
-
-def test_one_that_somebody_else_has_made_is_found(repo: Path, trees: WorktreeRegistry) -> None:
-    git(repo, "worktree add -q -b theirs .worktrees/theirs")
-    assert [(tree.name, tree.branch) for tree in trees.all()] == [("theirs", "theirs")]
-    git(repo, "worktree add -q -b elsewhere ../elsewhere")
-    assert len(trees.all()) == 1  # one that lies elsewhere is none of ours
 
 
 def test_a_lost_index_is_made_anew(repo: Path, trees: WorktreeRegistry) -> None:
@@ -356,14 +268,6 @@ def test_when_git_fails_nothing_is_left(repo: Path, word: str) -> None:
     assert WorktreeRegistry(repo).all() == []
 
 
-@pytest.mark.slow
-def test_when_removing_fails_it_is_still_there(repo: Path, trees: WorktreeRegistry) -> None:
-    trees.create("parser")
-    with pytest.raises(lk.ToolError, match="fatal: broken"):
-        WorktreeRegistry(repo, Fails("worktree remove")).remove("parser")
-    assert trees.get("parser").status == "active"
-
-
 SCRIPT = """
 import sys
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
@@ -383,14 +287,3 @@ def test_many_processes_that_create_at_once_lose_nothing(
     names = sorted(tree.name for tree in trees.all())
     assert names == [f"{name}-{number}" for name in "abc" for number in range(5)]
     assert len(Git(repo).checkouts()) == 16
-
-
-@pytest.mark.slow
-def test_of_many_who_want_one_name_one_gets_it(repo: Path, trees: WorktreeRegistry) -> None:
-    script = SCRIPT.replace('f"{sys.argv[2]}-{number}"', '"same"').replace("range(5)", "range(1)")
-    command = [sys.executable, "-c", script, str(repo), "x"]
-    processes = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(4)]
-    said = [process.communicate()[1].decode() for process in processes]
-    assert sorted(process.returncode for process in processes) == [0, 1, 1, 1]
-    assert sum("already exists" in text for text in said) == 3
-    assert len(trees.all()) == 1

@@ -19,9 +19,8 @@ from typing import Any
 import pytest
 
 import learnkit as lk
-from learnkit.mechanisms.autonomy.claims import Claims
-from learnkit.mechanisms.worktrees.registry import Worktree, WorktreeRegistry
-from learnkit.runtime.git import Checkout, Git
+from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
+from learnkit.runtime.git import Git
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
@@ -184,42 +183,6 @@ def test_merges_into_the_main_folder_take_turns(
 
 
 @pytest.mark.slow
-def test_an_agent_makes_looks_and_claims_while_another_one_merges(
-    repo: Path, trees: WorktreeRegistry, tmp_path: Path
-) -> None:
-    prepared(trees)
-    board, log = lk.TaskBoard(tmp_path / ".tasks"), lk.EventLog()
-    board.create("parse")
-    team = lk.Team(tmp_path / ".team", lambda name, role: [])
-    shell = SlowGit("merge --no-ff", tmp_path / "slow")
-
-    def agent(name: str, shell: lk.LocalShell, *calls: Any) -> lk.Agent:
-        client = lk.scripted({name: [*calls, lk.say("done")]}, clock=lk.SystemClock())
-        return lk.Agent(client, [lk.Worktrees(repo, board, shell=shell)], name=name, events=log)
-
-    alice = agent("alice", shell, lk.use("worktree_merge", name="slow"))
-    bob = agent(
-        "bob",
-        lk.LocalShell(),
-        lk.use("worktree_create", name="parser", task_id=1),
-        lk.use("worktree_status", name="other"),
-        lk.use("worktree_list"),
-    )
-
-    def work() -> None:
-        bob.run("Go.")
-        Claims(team, board).claim(bob, 1)
-
-    with meanwhile(shell, lambda: alice.run("Go.")):
-        at_once(work, shell)
-    assert board.get(1).owner == "bob"
-    ended = [event for event in log if event.type == "tool.ended"]
-    assert [event.lane for event in ended] == ["bob", "bob", "bob", "alice"]
-    assert "slow: wt/slow, active\nother: wt/other, active" in ended[2].data["output"]
-    assert [event.data["is_error"] for event in ended] == [False] * 4
-
-
-@pytest.mark.slow
 def test_one_that_is_being_made_is_shown_and_cannot_be_used_yet(
     repo: Path, trees: WorktreeRegistry, tmp_path: Path
 ) -> None:
@@ -240,93 +203,8 @@ def test_one_that_is_being_made_is_shown_and_cannot_be_used_yet(
     assert [(tree.status, tree.task_id) for tree in trees.all()] == [("active", 7)]
 
 
-@pytest.mark.slow
-def test_the_last_step_of_making_one_may_look_at_the_worktrees(trees: WorktreeRegistry) -> None:
-    seen: list[Worktree] = []
-    trees.create("parser", bind=lambda tree: seen.extend(trees.all()))
-    assert [tree.status for tree in seen] == ["creating"]
-    assert [tree.status for tree in trees.all()] == ["active"]
-
-
-class Overtaken(lk.LocalShell):
-    """A shell in which others act just after git has listed the worktrees."""
-
-    def __init__(self, act: Callable[[], object]) -> None:
-        super().__init__()
-        self._act: Callable[[], object] | None = act
-
-    def run(self, command: str, *more: Any, **options: Any) -> lk.ShellResult:
-        result = super().run(command, *more, **options)
-        if "git worktree list" in command and self._act is not None:
-            act, self._act = self._act, None
-            act()
-        return result
-
-
-@pytest.mark.slow
-def test_an_answer_of_git_that_is_out_of_date_changes_nothing(
-    repo: Path, trees: WorktreeRegistry
-) -> None:
-    def kinds() -> list[str]:
-        return [entry["event"] for entry in trees.journal.read()[0]]
-
-    made = WorktreeRegistry(repo, Overtaken(lambda: trees.create("parser", 7))).all()
-    assert [(tree.status, tree.task_id) for tree in made] == [("active", 7)]
-    left = WorktreeRegistry(repo, Overtaken(lambda: trees.remove("parser"))).all()
-    assert [tree.status for tree in left] == ["removed"]
-    assert kinds() == [f"worktree.{what}" for what in _both("create", "remove")]
-
-
-@pytest.mark.slow
-def test_one_that_was_undone_since_git_listed_it_is_not_found(
-    repo: Path, trees: WorktreeRegistry, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    listed, undone = threading.Event(), threading.Event()
-    slow = WorktreeRegistry(repo)
-    checkouts = slow.git.checkouts
-
-    def overtaken() -> list[Checkout]:
-        answer = checkouts()
-        listed.set()
-        undone.wait(LONG)
-        return answer
-
-    monkeypatch.setattr(slow.git, "checkouts", overtaken)
-    found: list[Worktree] = []
-    thread = threading.Thread(target=lambda: found.extend(slow.all()))
-
-    def fail(tree: Worktree) -> None:
-        thread.start()
-        listed.wait(LONG)
-        raise lk.ToolError("no such task")
-
-    with pytest.raises(lk.ToolError, match="no such task"):
-        trees.create("vain", bind=fail)
-    undone.set()
-    thread.join()
-    assert found == []
-
-
 def _both(*steps: str) -> list[str]:
     return [f"{step}.{when}" for step in steps for when in ("before", "after")]
-
-
-@pytest.mark.slow
-def test_one_that_another_one_removes_at_the_same_time_is_removed(repo: Path) -> None:
-    class Twice(lk.LocalShell):
-        def run(self, command: str, *more: Any, **options: Any) -> lk.ShellResult:
-            if "git worktree remove" in command:
-                super().run(command, *more, **options)
-            return super().run(command, *more, **options)
-
-    trees = WorktreeRegistry(repo, Twice())
-    trees.create("parser")
-    try:
-        result: str = trees.remove("parser").status
-    except lk.ToolError as error:
-        result = str(error)
-    assert result == "removed"
-    assert not trees.path("parser").exists()
 
 
 # Killed processes
@@ -337,19 +215,6 @@ HALF_MADE = """git() {
   case "$*" in "worktree add"*) command git worktree lock "${@: -2:1}"; exit 137 ;; esac
 }
 """
-
-
-@pytest.mark.slow
-def test_what_git_has_left_half_made_is_removed(repo: Path, trees: WorktreeRegistry) -> None:
-    class Broken(lk.LocalShell):
-        def run(self, command: str, *more: Any, **options: Any) -> lk.ShellResult:
-            return super().run(HALF_MADE + command, *more, **options)
-
-    with pytest.raises(lk.ToolError):
-        WorktreeRegistry(repo, Broken()).create("parser")
-    assert branches(repo) == ["main"]
-    assert not trees.path("parser").exists()
-    assert trees.all() == []
 
 
 #: Dies at a command of git: before it, after it, or (a worktree that is added) in the middle.

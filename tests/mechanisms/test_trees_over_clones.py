@@ -82,25 +82,6 @@ def test_a_conflict_is_reported_and_undone(clones: dict[str, Path]) -> None:
     assert lead.merge("parser") == ["a.txt"]
 
 
-@pytest.mark.slow
-def test_a_second_worker_takes_over_where_the_first_has_pushed(
-    clones: dict[str, Path], tmp_path: Path
-) -> None:
-    lead, worker = both(clones)
-    lead.create("parser")
-    worker.join("parser")
-    commit(worker.path("parser"), "half\n", "b.txt")
-    worker.publish("parser")
-    git(tmp_path, "clone -q common.git other 2>&1")
-    other = WorktreeRegistry(tmp_path / "other", remote=str(clones["common.git"]))
-    other.join("parser")
-    assert (other.path("parser") / "b.txt").read_text() == "half\n"
-    commit(other.path("parser"), "whole\n", "b.txt")
-    other.publish("parser")
-    worker.join("parser")  # the first comes back: its worktree is brought up to date
-    assert (worker.path("parser") / "b.txt").read_text() == "whole\n"
-
-
 def test_commits_on_both_sides_are_said_and_nothing_is_pushed_over(
     clones: dict[str, Path],
 ) -> None:
@@ -115,15 +96,6 @@ def test_commits_on_both_sides_are_said_and_nothing_is_pushed_over(
     with pytest.raises(lk.ToolError, match="wt/parser has commits here and others in the common"):
         lead.merge("parser")
     assert not (clones["lead"] / "b.txt").exists()
-
-
-def test_a_branch_that_the_remote_does_not_have_is_no_worktree(clones: dict[str, Path]) -> None:
-    lead, worker = both(clones)
-    assert worker.join("parser") is None
-    assert WorktreeRegistry(clones["worker"]).join("parser") is None
-    git(clones["lead"], "push -q origin main:wt/taken")
-    with pytest.raises(lk.ToolError, match="wt/taken already exists in the common remote"):
-        lead.create("taken")
 
 
 def test_a_worktree_that_cannot_be_pushed_is_not_made(clones: dict[str, Path]) -> None:
@@ -178,17 +150,6 @@ def test_what_an_agent_configures_is_not_run(
     assert not ran.exists()
 
 
-def test_the_hooks_of_a_common_folder_are_run(clones: dict[str, Path], tmp_path: Path) -> None:
-    """As SECURITY.md says: they are its owner's, and decide what it takes."""
-    ran = tmp_path / "RAN"
-    hook = clones["common.git"] / "hooks" / "post-receive"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text(f"#!/bin/sh\ntouch {ran}\n")
-    hook.chmod(0o755)
-    both(clones)[0].create("parser")
-    assert ran.exists()
-
-
 @pytest.mark.parametrize(
     "configured",
     [
@@ -208,21 +169,3 @@ def test_an_agent_cannot_lead_pushes_to_another_server(
     with pytest.raises(GitError, match=r"configuration has (url|remote)"):
         lead.create("parser")
     assert git(tmp_path / "elsewhere.git", "branch --list") == ""
-
-
-def test_an_ssh_address_is_reached_with_the_users_own_command(
-    clones: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A stand-in for ssh, in the user's own configuration, runs the command on this machine."""
-    ssh = tmp_path / "ssh"
-    ssh.write_text('#!/bin/sh\nfor last; do :; done\nexec sh -c "$last"\n')
-    ssh.chmod(0o755)
-    (tmp_path / "gitconfig").write_text(
-        f"[core]\n\tsshCommand = {ssh}\n[ssh]\n\tvariant = simple\n"
-    )
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
-    monkeypatch.delenv("LEARNKIT_REPRODUCIBLE", raising=False)
-    git(clones["lead"], "config core.sshCommand false")  # an agent's has no effect
-    lead = WorktreeRegistry(clones["lead"], remote=f"ssh://host{clones['common.git']}")
-    lead.create("parser")
-    assert "wt/parser" in git(clones["common.git"], "branch --list 'wt/*'")

@@ -125,28 +125,6 @@ def test_a_teammate_that_waits_for_a_job_reads_its_mail_at_once(
     assert [one["request"]["state"] for one in ran.of("request.answered")] == ["approved"]
 
 
-@pytest.mark.parametrize(("clock", "second"), CLOCKS)
-def test_a_teammate_whose_job_runs_is_not_idle(
-    tmp_path: Path, clock: Callable[[], Any], second: float
-) -> None:
-    """It says that it is; but for want of work it would shut down, and its job with it."""
-    board = lk.TaskBoard(tmp_path / ".tasks")
-    lanes = {
-        "lead": acting(("Go.", spawn("alice"))),
-        "alice": acting(("Begin.", lk.reply(job(60 * second), lk.use("idle")))),
-    }
-    ran = Ran(
-        tmp_path,
-        lanes,
-        clock(),
-        factory=lambda *_: [lk.Background(workspace=tmp_path)],
-        mechanisms=lambda team: [lk.Autonomy(team, board, poll=5 * second, idle=20 * second)],
-    )
-    ran.go()
-    assert [one["status"] for one in ran.of("job.ended")] == ["completed"]
-    assert "built" in ran.texts("alice")
-
-
 class Countdown(lk.Mechanism):
     """Waits as the lessons do, or as a mechanism should."""
 
@@ -182,16 +160,6 @@ def test_any_mechanism_can_say_what_it_waits_for(other_way: bool) -> None:
     clock.close()
 
 
-def test_a_stopped_run_waits_for_nothing() -> None:
-    clock = lk.VirtualClock()
-    never = clock.signal("never")
-    agent = lk.Agent(lk.scripted(say("a"), clock=clock), [Countdown("x", lambda: never)])
-    clock.spawn("user", lambda: clock.sleep(9) or agent.stop.set())
-    assert agent.run("Go.").text == "a"
-    assert clock.time() == 9
-    clock.close()
-
-
 def test_news_that_comes_while_the_mechanisms_are_asked_is_not_missed() -> None:
     """The first one has been asked already; it must be asked again before the run waits."""
     clock, seen = lk.VirtualClock(), []
@@ -217,23 +185,6 @@ def test_news_that_comes_while_the_mechanisms_are_asked_is_not_missed() -> None:
     agent = lk.Agent(lk.scripted(say("a", "b"), clock=clock), [First(), Second()])
     agent.run("Go.")
     assert "news" in str(agent.messages)
-
-
-def test_a_mechanism_of_the_lessons_may_still_wait_in_on_stop() -> None:
-    class Patient(lk.Mechanism):
-        told = False
-
-        def on_stop(self, agent: lk.Agent) -> str | None:
-            if self.told:
-                return None
-            self.told = True
-            agent.clock.sleep(30)
-            return "half a minute later"
-
-    clock = lk.VirtualClock()
-    agent = lk.Agent(lk.scripted(say("a", "b"), clock=clock), [Patient()])
-    assert agent.run("Go.").turns == 2
-    assert read_at(agent, "half a minute") == 31
 
 
 def test_on_the_wall_clock_a_waiting_lead_is_woken_and_does_not_poll(tmp_path: Path) -> None:

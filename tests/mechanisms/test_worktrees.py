@@ -127,39 +127,6 @@ def test_one_whose_task_is_in_progress_is_not_removed(repo: Path, tmp_path: Path
     assert removed.startswith("Removed parser")
 
 
-@pytest.mark.parametrize(
-    ("call", "says"),
-    [
-        (use("run", name="nobody", command="ls"), "there is no worktree 'nobody'"),
-        (use("status", name="../x"), "there is no worktree"),
-        (use("create", name="a b"), "is not a valid worktree name"),
-        (use("create", name="x", task_id=1), "there is no task board"),
-        (use("merge", name="x"), "there is no worktree 'x'"),
-        (use("keep", name="x"), "there is no worktree 'x'"),
-    ],
-)
-def test_what_cannot_be_is_a_tool_error(repo: Path, call: Any, says: str) -> None:
-    agent = ran(repo, call)
-    (ended,) = [e.data for e in agent.events if e.type == "tool.ended"]
-    assert ended["is_error"]
-    assert says in ended["output"]
-    assert str(repo) not in ended["output"]
-
-
-@pytest.mark.slow
-def test_a_command_has_a_limit_and_an_exit_code(repo: Path) -> None:
-    agent = ran(
-        repo,
-        use("create", name="parser"),
-        use("run", name="parser", command="exit 3"),
-        use("run", name="parser", command="sleep 30"),
-        limit=0.5,
-    )
-    _, code, limit = outputs(agent)
-    assert code == "(no output)\n[exit code 3]"
-    assert "timed out after 0.5 s" in limit
-
-
 def test_two_teammates_edit_the_same_file_each_in_the_worktree_of_its_task(
     repo: Path, tmp_path: Path
 ) -> None:
@@ -210,10 +177,3 @@ def test_two_teammates_edit_the_same_file_each_in_the_worktree_of_its_task(
     assert len(said) == 3
     last = [e.data["commits"] for e in lead.events if e.type == "worktree.commits"][-1]
     assert {one["subject"] for one in last} == {"task 1", "task 2", "task 3", "first"}
-
-
-def test_arguments_that_cannot_be_are_refused(repo: Path, tmp_path: Path) -> None:
-    with pytest.raises(lk.UsageError, match="the limit is 0 s"):
-        lk.Worktrees(repo, limit=0)
-    with pytest.raises(lk.UsageError, match="in no git repository"):
-        lk.Worktrees(tmp_path)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, timedelta
 from typing import Any
@@ -16,9 +14,8 @@ from hypothesis import strategies as st
 from profiles import examples
 
 from learnkit.errors import UsageError
-from learnkit.events.log import LANE
 from learnkit.runtime.clock import Clock, Signal, StuckError, SystemClock, Worker
-from learnkit.runtime.virtual_clock import LONGEST, VIRTUAL_START, VirtualClock
+from learnkit.runtime.virtual_clock import VIRTUAL_START, VirtualClock
 
 LONG = 1e6  # seconds: nobody would wait for that
 
@@ -60,12 +57,6 @@ def test_time_passes_while_one_sleeps(clock: Clock) -> None:
     assert clock.now().tzinfo is UTC
 
 
-@pytest.mark.parametrize("seconds", [-1, math.nan])
-def test_an_impossible_sleep_is_refused(clock: Clock, seconds: float) -> None:
-    with pytest.raises(UsageError, match=f"cannot sleep for {seconds!r} seconds"):
-        clock.sleep(seconds)
-
-
 def test_a_stop_that_is_set_ends_a_sleep_at_once(clock: Clock) -> None:
     stop = clock.signal()
     stop.set()
@@ -103,15 +94,6 @@ def test_a_wait_ends_with_any_of_its_signals_or_in_time(
     assert clock.wait(mail, stop, timeout=0.01) is False
     assert clock.wait(mail, timeout=-5) is False
     assert (repr(mail), repr(waiter)) == ("<Signal 'mail' not set>", "<Worker 'waiter' done>")
-
-
-def test_a_join_that_runs_out_of_time_says_nothing(clock: Clock) -> None:
-    stop = clock.signal()
-    worker = clock.spawn("long", lambda: clock.sleep(LONG, stop))
-    assert worker.join(timeout=0.01) is None
-    assert not worker.done
-    stop.set()
-    assert worker.join() is True
 
 
 def test_an_exception_is_raised_by_join_every_time(clock: Clock) -> None:
@@ -167,53 +149,6 @@ def test_closing_stops_and_joins_everything(clock: Clock) -> None:
     assert clock.sleep(0) is False  # only its threads are gone
 
 
-def test_closing_also_joins_a_thread_that_is_just_about_to_end(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its function has returned, and others were started since, but the thread is still there."""
-    hold, run = threading.Event(), threading.Thread.run
-
-    def slowly(thread: threading.Thread) -> None:
-        run(thread)
-        if thread.name == "first":
-            hold.wait(20)
-
-    monkeypatch.setattr(threading.Thread, "run", slowly)
-    first = clock.spawn("first", lambda: None)
-    assert clock.wait(first.ended, timeout=20)
-    clock.spawn("second", lambda: None)
-    release = threading.Timer(0.3, hold.set)
-    release.start()
-    clock.close()
-    assert first._thread is not None
-    assert not first._thread.is_alive()
-    release.join()
-
-
-def test_closing_also_stops_what_was_just_about_to_begin() -> None:
-    clock = SystemClock()
-    began = threading.Event()
-
-    def agent() -> bool:
-        began.set()
-        time.sleep(0.2)
-        stop = clock.signal("stop")
-        with clock.interruptible(stop):
-            return clock.sleep(20, stop)
-
-    with clock:
-        worker = clock.spawn("agent", agent)
-        began.wait()
-    assert worker.join() is True
-
-
-def test_a_closed_clock_still_serves_who_is_none_of_its_threads(clock: Clock) -> None:
-    clock.close()
-    stop = clock.signal("stop")
-    with clock.interruptible(stop):
-        assert clock.sleep(0.01, stop) is False
-
-
 def test_an_error_on_its_way_out_matters_more(clock: Clock) -> None:
     def fail() -> None:
         raise LookupError
@@ -228,51 +163,7 @@ def test_an_error_on_its_way_out_matters_more(clock: Clock) -> None:
         block()
 
 
-def test_a_thread_of_the_clock_cannot_close_it(clock: Clock) -> None:
-    worker = clock.spawn("closer", clock.close)
-    with pytest.raises(UsageError, match="a thread of this clock cannot close it"):
-        worker.join()
-    assert clock.spawn("next", lambda: "still open").join() == "still open"
-
-
-def test_a_worker_acts_for_the_agent_that_started_it(clock: Clock) -> None:
-    token = LANE.set("alice")
-    worker = clock.spawn("worker", LANE.get)
-    LANE.reset(token)
-    assert worker.join() == "alice"
-
-
-def test_ids_have_eight_characters_and_do_not_repeat(clock: Clock) -> None:
-    workers = [clock.spawn(f"w{i}", lambda: [clock.new_id() for _ in range(50)]) for i in range(4)]
-    ids = [id for worker in workers for id in worker.join()]
-    assert len(set(ids)) == 200
-    assert {len(id) for id in ids} == {8}
-
-
 # The system clock
-
-
-def test_threads_of_a_system_clock_overlap() -> None:
-    with SystemClock() as clock:
-        meeting = threading.Barrier(3)  # passed only if three are there at one time
-        workers = [clock.spawn(f"w{i}", meeting.wait, 60) for i in range(3)]
-        assert sorted(worker.join() for worker in workers) == [0, 1, 2]
-
-
-def test_many_threads_start_threads_and_none_is_forgotten() -> None:
-    clock = SystemClock()
-    ends: list[int] = []
-    start = threading.Barrier(8)
-
-    def spawn() -> None:
-        start.wait(60)
-        for i in range(50):
-            clock.spawn("short", ends.append, i)
-
-    for worker in [clock.spawn("spawner", spawn) for _ in range(8)]:
-        worker.join()
-    clock.close()
-    assert Counter(ends) == {i: 8 for i in range(50)}
 
 
 def test_a_thread_that_could_not_start_is_not_waited_for() -> None:
@@ -437,13 +328,6 @@ def test_a_foreign_thread_is_told_what_to_do() -> None:
     assert parked.join() == "woke"  # and nothing has been upset
 
 
-def test_a_clock_outlives_the_thread_that_used_it_first() -> None:
-    clock = VirtualClock()
-    in_time(lambda: clock.sleep(1))
-    clock.sleep(1)
-    assert clock.time() == 2
-
-
 def test_pacing_takes_real_time() -> None:
     clock = VirtualClock(pace=0.01)
     began = time.monotonic()
@@ -451,14 +335,6 @@ def test_pacing_takes_real_time() -> None:
     clock.sleep(2)
     worker.join()
     assert time.monotonic() - began >= 0.05
-
-
-def test_a_pace_waits_no_longer_than_a_second_in_one_go() -> None:
-    clock = VirtualClock(pace=1000)
-    began = time.monotonic()
-    clock.sleep(3600)
-    assert LONGEST <= time.monotonic() - began < 20
-    assert clock.time() == 3600
 
 
 def test_skipping_ends_the_pace_and_a_new_pace_begins_it_again(
@@ -570,16 +446,3 @@ def test_the_same_seed_gives_the_same_history(programs: list[list[Any]], seed: i
     times = [step[0] for step in first.steps]
     assert times == sorted(times)
     assert sum(step[-1] == "ended" for step in first.steps) >= 21
-
-
-@pytest.mark.slow
-@settings(max_examples=examples(30))
-@given(st.lists(programs(SLEEP), min_size=1, max_size=8), st.integers(1, 1000))
-def test_without_signals_another_seed_moves_nothing_in_time(
-    programs: list[list[Any]], seed: int
-) -> None:
-    plain, shuffled = History(programs, 0), History(programs, seed)
-    assert Counter(plain.steps) == Counter(shuffled.steps)
-    assert shuffled.most == 1
-    times = [step[0] for step in shuffled.steps]
-    assert times == sorted(times)

@@ -144,28 +144,6 @@ def test_a_second_interrupt_does_not_wait_for_work_that_does_not_stop(tmp_path: 
     ]
 
 
-def test_an_interrupt_ends_the_pace(tmp_path: Path) -> None:
-    out = child(
-        """
-        learnkit.runtime.virtual_clock.LONGEST = 1e6
-        clock = VirtualClock(pace=1000)
-        stop = clock.signal("stop")
-        worker = clock.spawn("worker", lambda: clock.sleep(10, stop))
-        for _ in range(2):  # first the worker is paced, then main itself
-            goal = clock.time() + 10
-            foreign(lambda: (until(lambda: clock.time() >= goal), interrupt()))
-            try:
-                clock.sleep(20 if _ == 0 else 10)
-            except KeyboardInterrupt:
-                print("interrupted at", clock.time())
-        clock.skip()
-        print(worker.join())
-        """,
-        tmp_path,
-    )
-    assert out.splitlines() == ["interrupted at 10.0", "interrupted at 20.0", "False"]
-
-
 def test_a_system_clock_passes_the_interrupt_on_as_well(tmp_path: Path) -> None:
     out = child(
         """
@@ -254,49 +232,6 @@ def test_a_script_ends_although_threads_are_parked(tmp_path: Path, ending: str) 
     )
     expected = ["the end", "joined"] if "close" in ending else ["the end"]
     assert out.splitlines() == expected
-
-
-def test_a_script_with_a_system_clock_stops_what_it_has_forgotten(tmp_path: Path) -> None:
-    out = child(
-        """
-        clock = SystemClock()
-
-        def idle(stop):
-            with clock.interruptible(stop):
-                print("stopped\\n" if clock.wait(stop, timeout=1000) else "never\\n", end="")
-
-        for number in range(3):
-            clock.spawn(f"idle {number}", idle, clock.signal(f"stop {number}"))
-        print("main's end")
-        """,
-        tmp_path,
-    )
-    assert out.splitlines() == ["main's end", *["stopped"] * 3]
-
-
-def test_a_script_does_not_wait_for_ever_for_a_thread_that_nothing_stops(tmp_path: Path) -> None:
-    out = child(
-        """
-        learnkit.runtime.clock.EXIT_PATIENCE = 0.3
-        clock = SystemClock()
-        clock.spawn("deaf", lambda: clock.wait(clock.signal("never")))
-        print("main's end")
-        """,
-        tmp_path,
-    )
-    assert out.splitlines() == ["main's end"]
-
-
-def test_a_script_with_a_system_clock_ends_when_its_threads_have_ended(tmp_path: Path) -> None:
-    out = child(
-        """
-        clock = SystemClock()
-        clock.spawn("slow", lambda: (clock.sleep(0.2), print("the thread's end")))
-        print("main's end")
-        """,
-        tmp_path,
-    )
-    assert out.splitlines() == ["main's end", "the thread's end"]
 
 
 @pytest.mark.slow

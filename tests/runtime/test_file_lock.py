@@ -31,24 +31,6 @@ def in_a_thread(lock: Path) -> bool:
     return found[0]
 
 
-def test_a_thread_that_holds_it_may_ask_again(lock: Path) -> None:
-    with held(lock) as first:
-        assert first
-        for _ in range(2):
-            with held(lock) as again:
-                assert not again
-        assert not in_a_thread(lock), "the outer block holds it still"
-    assert in_a_thread(lock)
-
-
-def test_it_is_free_if_nobody_holds_it_and_the_own_thread_counts(lock: Path) -> None:
-    assert is_free(lock)
-    with held(lock):
-        assert not is_free(lock)
-        assert not in_a_thread(lock)
-    assert is_free(lock)
-
-
 def test_a_block_that_raises_frees_it(lock: Path) -> None:
     def fail() -> None:
         with held(lock), held(lock):
@@ -59,13 +41,6 @@ def test_a_block_that_raises_frees_it(lock: Path) -> None:
     assert in_a_thread(lock)
     with held(lock) as taken:
         assert taken
-
-
-def test_two_names_of_one_file_are_one_lock(lock: Path) -> None:
-    with held(lock):
-        (lock.parent.parent / "name").symlink_to(lock.parent)
-        with held(lock.parent.parent / "name" / ".lock") as again:
-            assert not again
 
 
 def test_a_link_in_its_place_is_refused(lock: Path) -> None:

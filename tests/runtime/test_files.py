@@ -34,12 +34,6 @@ def test_whenever_the_writer_is_killed_the_file_is_whole(tmp_path: Path) -> None
     assert path.read_text() == "new"
 
 
-def test_the_name_may_be_as_long_as_a_name_can_be(tmp_path: Path) -> None:
-    path = tmp_path / ("x" * 255)
-    files.replace(path, "new")
-    assert path.read_text() == "new"
-
-
 def test_permissions_stay(tmp_path: Path) -> None:
     path = tmp_path / "a.sh"
     path.write_text("old")

@@ -15,7 +15,7 @@ import learnkit as lk
 from learnkit.errors import UsageError
 from learnkit.mechanisms.worktrees.assignment import History
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
-from learnkit.runtime.git import Git, GitError
+from learnkit.runtime.git import Git
 from learnkit.runtime.shell_environment import REPRODUCIBLE
 
 
@@ -301,15 +301,6 @@ def test_a_merge_driver_of_the_repositorys_is_a_conflict_and_no_silent_choice(
 
 
 @pytest.mark.slow
-def test_an_alias_does_not_take_the_place_of_a_command(tmp_path: Path) -> None:
-    repo = Repo(tmp_path)
-    for name in ("status", "log", "merge", "worktree", "rev-parse"):
-        repo.config(f"alias.{name}", f"!{repo.program}")
-    repo.by_the_harness()
-    assert not repo.mark.exists()
-
-
-@pytest.mark.slow
 def test_a_folder_that_looks_like_a_repository_is_none(tmp_path: Path) -> None:
     repo = Repo(tmp_path)
     inner = repo.root / "inner"
@@ -390,26 +381,6 @@ def test_of_the_users_configuration_it_takes_the_name_and_no_program(
     assert not (own / "mark").exists()
     assert lk.LocalShell().run(f"{plain} merge -q new; git status", repo).code == 0
     assert (own / "mark").exists(), "the user's own git runs it, or the test shows nothing"
-
-
-def test_a_name_of_the_repository_decides_over_the_users(own: Path, tmp_path: Path) -> None:
-    lk.LocalShell().run("git init -q && git config user.name 'Ada at work'", tmp_path)
-    assert Git(tmp_path).run("config", "user.name").strip() == "Ada at work"
-
-
-def test_without_a_name_the_error_is_gits(own: Path, tmp_path: Path) -> None:
-    (own / ".gitconfig").write_text("[user]\n\tuseConfigOnly\n")
-    lk.LocalShell().run("git init -q", tmp_path)
-    with pytest.raises(GitError, match="tell me who you are"):
-        Git(tmp_path).run("commit", "--allow-empty", "-m", "first")
-
-
-def test_untracked_files_are_seen_whatever_is_configured(tmp_path: Path) -> None:
-    repo = Repo(tmp_path)
-    repo.config("status.showUntrackedFiles", "no")
-    (repo.registry.path("old") / "new.txt").write_text("a day of work\n")
-    with pytest.raises(lk.ToolError, match=r"\?\? new\.txt"):
-        repo.registry.remove("old")
 
 
 def test_a_git_that_is_too_old_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,20 +81,6 @@ def test_a_transcript_can_be_read_and_not_written(root: Path) -> None:
         Workspace(root).write(".learnkit/transcripts/lead-1.jsonl", "new\n")
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        *(".gitignore", ".gitattributes", ".gitmodules", ".github/workflows/a.yml", "git/config"),
-        *("config", "hooks/pre-commit", "docs/.git.md", "a.git", ".gitconfig", ".learnkit.toml"),
-        *("HEAD", "objects/x", "refs/y", "src/objects/refs/HEAD"),
-    ],
-)
-def test_what_only_has_a_similar_name_can_be_written(tmp_path: Path, path: str) -> None:
-    workspace = Workspace(tmp_path)
-    assert workspace.write(path, "text\n")
-    assert workspace.read(path) == "text\n"
-
-
 @pytest.mark.parametrize("last", ["HEAD", "objects/a", "refs/a", "config"])
 def test_no_repository_can_be_put_together_piece_by_piece(tmp_path: Path, last: str) -> None:
     workspace = Workspace(tmp_path)
@@ -110,13 +96,6 @@ def test_no_repository_can_be_put_together_piece_by_piece(tmp_path: Path, last: 
     assert not {"HEAD", "objects/a", "refs/a"} <= set(written)
     made = subprocess.run(["git", "-C", tmp_path / "inner", "rev-parse", "--git-dir"], check=False)
     assert made.returncode != 0  # git does not take it for one
-
-
-def test_nor_one_that_names_another_folder(tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path)
-    workspace.write("inner/HEAD", "ref: refs/heads/main\n")
-    with pytest.raises(ToolError, match=r"without a \.git folder"):
-        workspace.write("inner/commondir", "../evil\n")
 
 
 def test_another_name_of_the_same_file_is_seen(root: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 #: Examples of a property by profile.
-MOST = {"fast": 20, "gate": 50, "thorough": 100}
+MOST = {"fast": 10, "gate": 50, "thorough": 100}
 
 # No deadline and no complaint about slow data: neither says anything on a loaded machine. In CI
 # the examples are the same every time; elsewhere, and at night, they vary, and find what CI cannot.

@@ -1,7 +1,7 @@
 """A part of the tests that take long, and another one with each commit: ``--share 1/4``.
 
-The gate's slow tests, browser tests and rehearsals of lessons together take three times as long as
-anybody waits for a gate. So ``.ci/run`` takes a sixth of them, chosen by the commit; a stage that
+The gate's slow tests, browser tests and rehearsals of lessons together take longer than anybody
+waits for a gate. So ``.ci/run`` takes a twelfth of them, chosen by the commit; a stage that
 is run by its name, the workflows on GitHub and every night's run take them all.
 """
 

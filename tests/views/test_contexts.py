@@ -70,69 +70,6 @@ def test_the_finding_says_what_came_back_of_what_the_children_read() -> None:
     )
 
 
-def test_the_finding_is_about_the_agent_that_began() -> None:
-    agent, _ = family(1)
-    other = lk.Agent(lk.scripted([lk.say("Hello.")]), name="other", events=agent.events)
-    other.run("Hello?")
-    view = Contexts(agent.events)
-    assert said(view).startswith("lead ends with")
-
-
-def test_before_the_end_it_says_who_is_still_at_work_and_claims_no_gain() -> None:
-    agent, view = family(2)
-    kinds = [event.type for event in agent.events]
-    below = view.because(view.at(kinds.index("subagent.ended") + 1))
-    assert "2 subagents (1 still working) read ≈" in below
-    assert below.endswith("so far.")
-    assert "%" not in below
-    view.alone = lone().events
-    state = view.at(kinds.index("subagent.ended") + 1)
-    assert state.alone is not None
-    assert f" so far, one agent alone ≈{state.alone.tokens:,}. " in said(view, state)
-    assert "spared lane lead" not in view.draw(state, WIDE, 60)
-
-
-def test_a_step_says_whose_message_it_is() -> None:
-    agent, view = family(2)
-    said = []
-    for k, event in enumerate(agent.events):
-        old, new = view.at(k), view.at(k + 1)
-        if old != new:
-            said.append(view.told(new, old, event))
-    assert "look at 1: Message 2 brings back 1 result." in said
-    assert "Message 2 brings back 2 results." in said
-
-
-def lone() -> lk.Agent:
-    """One agent that does itself what the subagents of a family do."""
-    script = [lk.reply(*[lk.use("look")] * 3), lk.say("All done.")]
-    agent = lk.Agent(lk.scripted(script), [lk.Toolbox(look)])
-    agent.run("Look everywhere.")
-    return agent
-
-
-def test_a_lone_agent_stands_above_the_others_on_the_same_scale() -> None:
-    agent, _ = family(3)
-    alone = lone()
-    view = Contexts(agent.events, alone=alone.events)
-    state = view.at()
-    canvas = view.draw(state, WIDE, 60)
-    assert state.alone is not None
-    specs = estimate_tokens([tool.spec() for tool in alone.tools.values()])
-    whole = estimate_tokens(alone.system) + specs
-    whole += sum(n for key, n in state.alone.parts if key != "system")
-    assert state.alone.tokens == whole
-    assert canvas["who alone"].y < canvas["who lane lead"].y
-    lengths = {
-        name: sum(one.width for one in canvas.shapes if one.key.rpartition(" ")[0] == name)
-        for name in ("alone", "lane lead")
-    }
-    lead = state.lanes["lead"].tokens
-    assert abs(lengths["alone"] / lengths["lane lead"] - whole / lead) < 0.1
-    assert canvas["spared lane lead"].lines == (f"≈{whole - lead:,} less",)
-    assert f" tokens, one agent alone ≈{whole:,}. " in said(view, state)
-
-
 def test_forty_children_fit_and_the_static_form_counts_what_it_leaves_out() -> None:
     _, view = family(40)
     canvas = view.draw(view.at(), WIDE, 60)
@@ -150,16 +87,6 @@ def test_nothing_is_wider_than_the_canvas_and_the_scale_is_printed(width: float)
     canvas = view.draw(state, width, 60)
     assert max(one.x + one.width for one in canvas.shapes) <= width
     assert canvas["legend "].lines == (f"full width: ≈{state.scale:,} tokens",)
-
-
-def test_compaction_makes_a_row_shorter() -> None:
-    log = lk.EventLog()
-    long = {"role": "user", "content": "x" * 4_000}
-    log.append("message.added", index=0, message=long)
-    log.append("messages.rewritten", messages=[{"role": "user", "content": "short"}], why="x")
-    view = Contexts(log)
-    assert view.at(1).lanes["lead"].tokens == estimate_tokens(long) == 1_007
-    assert view.at(2).lanes["lead"].tokens == 9
 
 
 def test_a_long_row_has_no_more_segments_than_can_be_seen() -> None:

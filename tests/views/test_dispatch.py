@@ -28,15 +28,6 @@ def test_offered_tools_have_rows_before_they_are_called_and_a_call_runs_and_is_o
         assert counts(view, k) == {"bash": bash, **unused}
 
 
-def test_an_unknown_name_has_a_row_of_its_own_at_the_end(story: EventLog) -> None:
-    view = Dispatch(story)
-    assert counts(view)["send_mail"] == (1, 0, 0, 1, 0)
-    canvas = view.draw(view.at(), WIDE, 20)
-    assert canvas["row 3"].lines == ("no tool send_mail",)
-    assert canvas["box 3"].says.endswith("calls 1, running 0, ok 0, errors 1, refused 0")
-    assert "row 4" not in canvas
-
-
 @pytest.mark.parametrize(
     ("how", "is_error", "column"),
     [
@@ -146,21 +137,3 @@ def test_a_refused_call_ends_at_the_gate_at_once(
         assert (len(turns) == 1) == ends, "its arrow does not turn towards a tool"
         reaches = canvas["gate"].path.count("M") == 1
         assert reaches == ends, "the gate has no gap"
-
-
-def test_a_long_result_is_cut(run: Callable[..., Any]) -> None:
-    one = run()
-    one.start()
-    one.call("t", "bash", {"command": "ls"}, "a\n" * 9)
-    view = Dispatch(one.log)
-    assert view.draw(view.at(), NARROW, 20)["block 1"].lines[1:] == ("a", "a", "a …")
-    assert len(view.draw(view.at(), WIDE, 20)["block 1"].lines) == 7
-
-
-def test_code_in_a_result_keeps_its_indentation(run: Callable[..., Any]) -> None:
-    one, code = run(), 'def greet(name):\n    """Greet."""\n    return name'
-    one.start()
-    one.call("t1", "read_file", {"path": "greet.py"}, code)
-    view = Dispatch(one.log)
-    canvas = view.draw(view.at(), WIDE, 20)
-    assert canvas["block 1"].lines[1:] == tuple(code.splitlines())

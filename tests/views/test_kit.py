@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from learnkit.errors import UsageError
-from learnkit.views.drawing.display import Canvas, Shape, document, fitting, text_width, wrapped
-from learnkit.views.drawing.plot import legend, short, ticks_of
+from learnkit.views.drawing.display import Canvas, Shape, document, fitting
 from learnkit.views.drawing.static import Gap, cut, form, table
 from learnkit.views.drawing.time_axis import Axis, duration
 
@@ -109,36 +107,6 @@ def test_a_diagram_brings_its_ground_and_its_size() -> None:
     )
 
 
-def test_the_height_of_a_diagram_is_that_of_its_lowest_shape() -> None:
-    for draw, height in (
-        (lambda canvas: canvas.text("k", 0, 50, "x"), 50),
-        (lambda canvas: canvas.box("k", 0, 50, 9, 20), 70),
-        (lambda canvas: canvas.bar("k", 0, 50, 9, 20), 70),
-        (lambda canvas: canvas.dot("k", 9, 50, 6), 56),
-        (lambda canvas: canvas.edge("k", "M0 0V99", y=50), 50),
-    ):
-        canvas = Canvas()
-        draw(canvas)
-        assert (canvas.height, "k" in canvas, "other" in canvas) == (height, True, False)
-        canvas.height = 100
-        canvas.add(Shape("above", "bar", height=1))
-        assert canvas.height == 100
-
-
-def test_a_key_names_one_shape_and_what_is_left_out_is_counted() -> None:
-    canvas = Canvas()
-    assert not canvas.left_out("none", 0, 9, 0, "row")
-    assert not canvas.left_out("none", 0, 9, -2)
-    assert canvas.left_out("one", 1, 9, 1, "row")
-    assert canvas.left_out("many", 2, 9, 1200)
-    assert [(one.key, one.x, one.y, one.lines, one.style) for one in canvas.shapes] == [
-        ("one", 1, 9, ("… 1 row …",), "q"),
-        ("many", 2, 9, ("… 1200 more …",), "q"),
-    ]
-    with pytest.raises(UsageError, match="two shapes have the key 'one'; keys name one shape each"):
-        canvas.bar("one", 0, 0, 1, 1)
-
-
 # Texts
 
 
@@ -167,23 +135,6 @@ def test_a_key_names_one_shape_and_what_is_left_out_is_counted() -> None:
 )
 def test_a_text_is_cut_to_what_fits(text: str, width: float, style: str, shown: str) -> None:
     assert fitting(text, width, style) == shown
-
-
-def test_widths_of_texts() -> None:
-    assert [text_width("ab你", style) for style in ("", "b", "m", "mb", "h", "hm")] == (
-        pytest.approx([26, 28, 29.2, 29.2, 4 * 7 * 13 / 12, 4 * 7 * 13 / 12])
-    )
-
-
-def test_a_wrapped_text_has_so_many_lines() -> None:
-    text = "one two three four five"
-    assert wrapped(text, 65, most=1) == ["one two…"]
-    assert wrapped(text, 65, most=2) == ["one two", "three fou…"]
-    assert wrapped(text, 65) == ["one two", "three", "four five"]
-    assert wrapped(text, 65, most=9) == ["one two", "three", "four five"]
-    assert wrapped("", 65) == wrapped(" \n", 65) == []
-    assert len("".join(wrapped("x" * 9_000, 650, most=99))) == 2_000
-    assert wrapped("a " + "w" * 15, 65, most=3) == ["a", "w" * 9, "w" * 6]
 
 
 # Scales
@@ -226,66 +177,6 @@ def test_an_axis_of_time_has_round_marks(now: float, tick: float, scale: float, 
 def test_a_length_of_time_is_in_the_unit_that_reads_well() -> None:
     said = [duration(seconds) for seconds in (0, 90.25, 119.5, 120, 3_930, 5_400, 7_200, 9_000)]
     assert said == ["0 s", "90.2 s", "119.5 s", "2 min", "65.5 min", "90 min", "2 h", "2.5 h"]
-
-
-def test_an_axis_of_time_is_ruled() -> None:
-    canvas = Canvas()
-    Axis(5, 10, 600).ruled(canvas, 20, 90.5)
-    assert canvas["tick 2 s"] == Shape("tick 2 s", "edge", 250, 20, path="M0 0V70.5")
-    assert canvas["time 2 s"] == Shape("time 2 s", "text", 254, 30, style="q", lines=("2 s",))
-    assert canvas["tick end"] == Shape("tick end", "edge", 610, 20, path="M0 0V70.5")
-    assert canvas["time end"] == Shape("time end", "text", 606, 30, style="q e", lines=("5 s",))
-    assert [one.key for one in canvas.shapes] == [
-        *(f"{what} {n} s" for n in range(5) for what in ("tick", "time")),
-        *("tick end", "time end"),
-    ]
-    canvas = Canvas()
-    Axis(5, 10, 550).ruled(canvas, 20, 90)
-    assert "time end" not in canvas
-
-
-@pytest.mark.parametrize(
-    ("scale", "ticks"),
-    [
-        (1, [0, 1]),
-        (5, [0, 1, 2, 3, 4, 5]),
-        (6, [0, 2, 4, 6]),
-        (12, [0, 5, 10]),
-        (25, [0, 5, 10, 15, 20, 25]),
-        (40, [0, 10, 20, 30, 40]),
-        (60, [0, 20, 40, 60]),
-        (1_200, [0, 500, 1_000]),
-        (200_000, [0, 50_000, 100_000, 150_000, 200_000]),
-    ],
-)
-def test_a_scale_has_at_most_five_steps(scale: int, ticks: list[int]) -> None:
-    assert ticks_of(scale) == ticks
-
-
-def test_numbers_are_short() -> None:
-    numbers = (0, 999, 1_000, 1_250, 12_000, 99_900, 100_000, 123_456)
-    assert [short(one) for one in numbers] == [
-        *("0", "999", "1k", "1.2k", "12k", "99.9k", "100k", "123k"),
-    ]
-
-
-def test_a_legend_goes_on_in_the_next_line() -> None:
-    canvas = Canvas(200)
-    low = legend(
-        canvas, 10, 5, [("user", "x" * 10), ("", "y" * 15), ("call", "z"), ("x", "w" * 40)]
-    )
-    places = [(one.key, one.kind, one.x, one.y, one.mark) for one in canvas.shapes]
-    assert places == [
-        ("swatch user", "bar", 10, 9, "user"),
-        ("legend user", "text", 26, 18, ""),
-        ("legend ", "text", 10, 36, ""),
-        ("swatch call", "bar", 125.5, 27, "call"),
-        ("legend call", "text", 141.5, 36, ""),
-        ("swatch x", "bar", 10, 45, "x"),
-        ("legend x", "text", 26, 54, ""),
-    ]
-    assert (canvas["swatch user"].width, canvas["swatch user"].height) == (10, 10)
-    assert low == 61
 
 
 # Tables

@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 from profiles import examples
 
 from learnkit.views.drawing.layout import (
-    LANE,
     Item,
     Layout,
     crossings,
-    depths,
     layered,
     ordered,
     without_circles,
@@ -126,35 +124,6 @@ def test_the_same_graph_looks_the_same_in_whatever_order_it_is_given(
     assert layered(nodes, edges + edges, 616, 42) == first
 
 
-@given(st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), max_size=15))
-def test_circles_do_no_harm(edges: Edges) -> None:
-    layout = layered(range(1, 7), edges, 616, 42)
-    assert sorted(layout.places) == [1, 2, 3, 4, 5, 6]
-    assert set(layout.ways) <= set(edges)
-
-
-def test_a_diamond_has_three_columns_and_no_crossing() -> None:
-    layout = layered([1, 2, 3, 4], [(1, 2), (1, 3), (2, 4), (3, 4)], 616, 42)
-    assert layout.layers == [[1], [2, 3], [4]]
-    assert not layout.down
-    assert layout.places[1][1] == layout.places[4][1]
-    assert layout.places[2][0] == layout.places[3][0]
-
-
-def test_many_layers_are_rows() -> None:
-    chain = [(n, n + 1) for n in range(1, 12)]
-    layout = layered(range(1, 13), chain, 616, 42)
-    assert layout.down
-    assert len({x for x, _ in layout.places.values()}) == 1
-
-
-def test_a_layout_can_be_moved() -> None:
-    layout = layered([1, 2], [(1, 2)], 616, 42)
-    moved = layout.shifted(10, 5)
-    assert moved.places[1] == (layout.places[1][0] + 10, layout.places[1][1] + 5)
-    assert moved.path((1, 2)) != layout.path((1, 2))
-
-
 def test_a_hundred_and_twenty_tasks_take_no_noticeable_time() -> None:
     chance = random.Random(1)
     edges = [(a, b) for b in range(2, 121) for a in chance.sample(range(1, b), min(b - 1, 2))]
@@ -196,30 +165,10 @@ def test_crossings_are_the_pairs_of_links_that_cross(seed: int) -> None:
     assert pairs_that_cross(better, links) <= count
 
 
-def test_links_that_can_be_untangled_are() -> None:
-    layers: list[list[Item]] = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
-    links: list[tuple[Item, Item]] = [(1, 6), (2, 5), (3, 4), (6, 7), (5, 8), (4, 9)]
-    better = ordered(layers, links)
-    assert pairs_that_cross(layers, links) == 6
-    assert pairs_that_cross(better, links) == 0
-
-
-def test_two_links_that_cross_are_one_crossing_and_those_that_share_an_end_are_none() -> None:
-    assert crossings([[1, 2], [3, 4]], {1: [4], 2: [3]}) == 1
-    assert crossings([[1, 2], [3, 4]], {1: [3], 2: [4]}) == 0
-    assert crossings([[1, 2], [3, 4]], {1: [3, 4], 2: [4]}) == 0
-    assert crossings([[1, 2], [3]], {1: [3], 2: [3]}) == 0
-    assert crossings([[1, 2], [3, 4]], {1: [3, 4], 2: [3, 4]}) == 1
-
-
 def test_a_circle_is_opened_by_leaving_out_one_edge() -> None:
     assert without_circles([1, 2, 3], [(1, 2), (2, 3), (3, 1)]) == [(1, 2), (2, 3)]
     assert without_circles([1, 2], [(1, 2), (2, 1), (1, 1)]) == [(1, 2)]
     assert without_circles([1, 2, 3], [(1, 2), (1, 3), (2, 3)]) == [(1, 2), (1, 3), (2, 3)]
-
-
-def test_a_layer_is_the_length_of_the_longest_way() -> None:
-    assert depths([1, 2, 3, 4], [(1, 2), (2, 3), (1, 3)]) == {1: 0, 2: 1, 3: 2, 4: 0}
 
 
 def test_a_node_stands_in_the_middle_of_its_neighbours() -> None:
@@ -227,30 +176,3 @@ def test_a_node_stands_in_the_middle_of_its_neighbours() -> None:
     assert places[1][1] == (places[2][1] + places[3][1]) / 2
     assert places[3][1] - places[2][1] == 42 + 10
     assert places[2][0] == places[3][0] > places[1][0] + 96
-
-
-def test_edges_leave_a_node_side_by_side_in_the_order_of_their_ends() -> None:
-    layout = layered([1, 2, 3], [(1, 2), (1, 3)], 616, 42)
-    upper, lower = layout.ways[1, 2][0], layout.ways[1, 3][0]
-    assert upper[0] == lower[0] == layout.places[1][0] + layout.size[0]
-    assert lower[1] - upper[1] == 7
-    assert layout.ways[1, 2][-1] == (layout.places[2][0], layout.places[2][1] + 21)
-
-
-def test_a_passing_edge_takes_a_lane_beside_the_node_that_it_passes() -> None:
-    layout = layered([1, 2, 3], [(1, 2), (2, 3), (1, 3)], 616, 42)
-    _, (x, y), (u, v), _ = layout.ways[1, 3]
-    left, top = layout.places[2]
-    assert y == v
-    assert (x, u) == (left, left + layout.size[0])
-    assert min(abs(y - top), abs(y - (top + 42))) == pytest.approx(10 / 2 + LANE / 2)
-
-
-def test_edges_that_pass_several_layers_leave_and_arrive_in_the_order_of_their_lanes() -> None:
-    edges = [(1, 2), (2, 3), (3, 4), (1, 4), (1, 3), (2, 4)]
-    layout = layered(range(1, 5), edges, 616, 42)
-    for node, end in ((1, 0), (4, -1)):
-        its = [edge for edge in edges if node == edge[end]]
-        near = {edge: layout.ways[edge][1 if end == 0 else -2][1] for edge in its}
-        port = {edge: layout.ways[edge][end][1] for edge in its}
-        assert sorted(its, key=port.__getitem__) == sorted(its, key=lambda e: (near[e], e))

@@ -106,15 +106,6 @@ def test_a_failure_that_is_not_marked_as_one_is_told_apart(
     assert [key for key, mark in stands.items() if mark.label in frame["lead/0"]] == [word]
 
 
-def test_there_is_no_room_left_where_a_text_is_cut(run: Callable[..., Any]) -> None:
-    one = run()
-    one.say("assistant", [use("t1", "bash", command="word " * 40)])
-    view = Messages(one.log)
-    (line,) = view.draw(view.at(), WIDE, 48)["box lead 0 0"].lines
-    assert line.endswith("word…")
-    assert len(line) > 36, "cut once, between two words"
-
-
 def test_a_result_to_no_call_is_marked_and_a_long_id_shown_by_its_end(
     run: Callable[..., Any],
 ) -> None:
@@ -128,62 +119,12 @@ def test_a_result_to_no_call_is_marked_and_a_long_id_shown_by_its_end(
     assert said(view) == ("2 messages: 1 call. 1 without a result, 1 result to no call.")
 
 
-def test_without_requests_the_finding_says_how_calls_and_results_stand(
-    run: Callable[..., Any],
-) -> None:
-    one = run()
-    assert said(Messages(one.log)) == "The array is empty."
-    one.say("user", "Which is hotter?")
-    assert "1 message, ≈" in said(Messages(one.log))
-    one.say("assistant", [use("t1", "reading"), use("t2", "reading")])
-    result = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
-    bad = {**result, "tool_use_id": "t2", "is_error": True}
-    one.say("user", [result, bad])
-    assert said(Messages(one.log)) == (
-        "3 messages: 2 calls, each with the result that has its id. 1 error."
-    )
-
-
-def test_nobody_is_called_lead_where_there_is_nobody_else(
-    story: EventLog, run: Callable[..., Any]
-) -> None:
-    view = Messages(story)
-    assert "lead" not in "".join(view.frame(view.at())["lead/summary"])
-    assert "lead" not in view.html().partition("base64")[0]
-    assert not [one for one in view.draw(view.at(), WIDE, 9).shapes if "lead" in "".join(one.lines)]
-    run(story, "alice").start("Parse.")
-    assert "lead" in view.frame(view.at())["lead/summary"]
-
-
-def test_a_step_draws_only_what_it_touches(story: EventLog) -> None:
-    view = Messages(story)
-    state = view.init()
-    for event in story:
-        before, state = view.frame(state), view.step(state, event)
-        drawn = [key for key, html in view.frame(state).items() if html is not before.get(key)]
-        cards = {key for key in drawn if key.split("/")[-1].isdigit()}
-        kind = event.type.partition(".")[0]
-        assert len(cards) == {"message": 1, "tool": 1}.get(kind, 0), event
-
-
 def test_a_call_shows_how_it_stands_until_its_result_is_there(story: EventLog) -> None:
     view = Messages(story)
     stands = [theme.PENDING, theme.WORKING, theme.DONE, theme.DONE, theme.DONE]
     for k, mark in zip(range(5, 10), stands, strict=True):
         assert f">{mark.label}<" in view.frame(view.at(k))["lead/1"], k
     assert "failed" in view.frame(view.at(9))["lead/1"]
-
-
-def test_tokens_are_lengths_on_one_printed_scale(story: EventLog, run: Callable[..., Any]) -> None:
-    view = Messages(story)
-    state = view.at()
-    messages = [event.data["message"] for event in story if event.type == "message.added"]
-    for place, message in enumerate(messages):
-        assert f"--n:{estimate_tokens(message)}" in view.frame(state)[f"lead/{place}"]
-    assert f"≈ {estimate_tokens(messages)} tokens" in view.frame(state)["lead/summary"]
-    assert "200 tokens" in view.frame(state)["ruler"]
-    run(story).say("user", "x" * 5000)
-    assert "1,500 tokens" in view.frame(view.at())["ruler"]
 
 
 def test_text_that_the_harness_injects_is_not_the_persons(run: Callable[..., Any]) -> None:
@@ -224,19 +165,6 @@ def test_compaction_keeps_the_cards_that_stay(run: Callable[..., Any]) -> None:
     assert 'class="msg user"' in view.frame(view.at())["lead/1"], "the prompt is put back"
 
 
-def test_lanes_stand_side_by_side_or_alone(story: EventLog, run: Callable[..., Any]) -> None:
-    alice = run(story, "alice")
-    alice.start("Parse.")
-    both = Messages(story)
-    frame = both.frame(both.at())
-    assert {key.rpartition("/")[0] for key in frame} == {"", "lead", "alice"}
-    assert told(both, len(story)) == "alice: Message 0 enters the array: “Parse.”"
-    assert said(both).startswith("2 arrays, one for each agent. lead’s 4 messages")
-    alone = Messages(story, lane="alice")
-    assert not any(key.startswith("lead") for key in alone.frame(alone.at()))
-    assert said(alone).startswith("alice: 1 message")
-
-
 def test_a_part_of_an_array_keeps_its_numbers(run: Callable[..., Any]) -> None:
     one = run()
     one.index = 3
@@ -257,15 +185,3 @@ def test_a_part_of_an_array_keeps_its_numbers(run: Callable[..., Any]) -> None:
     one.index = 1
     one.say("assistant", "next")
     assert [card.index for card in Messages(one.log).at().arrays["lead"].cards] == [0, 1]
-
-
-def test_a_message_that_comes_again_replaces_what_followed(run: Callable[..., Any]) -> None:
-    one = run()
-    one.start("first")
-    one.say("assistant", "dropped")
-    one.say("user", "dropped too")
-    one.index = 1
-    one.say("assistant", "kept")
-    view = Messages(one.log)
-    assert len(view.at().arrays["lead"].cards) == 2
-    assert "kept" in view.frame(view.at())["lead/1"]

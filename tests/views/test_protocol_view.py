@@ -123,30 +123,6 @@ def test_an_agent_that_agrees_to_shut_down_has_no_lifeline_after_that() -> None:
     assert "end alice of lead alice" not in drawn(log), "there is a new one with this name"
 
 
-def test_agents_have_the_colours_that_they_have_in_every_picture_of_the_team() -> None:
-    canvas = drawn(refused_then_agreed())
-    names = ("lead", "alice")
-    marks = [canvas[f"life {name} of lead alice"].mark for name in names]
-    assert marks == ["agent-lead", "agent-1"]
-    assert drawn(plan())["life charlie of lead charlie"].mark == "agent-2"
-
-
-def test_what_has_no_room_beside_its_arrow_stands_below() -> None:
-    log = team()
-    step(log, "opened", "r1")
-    step(log, "answered", "r1", state="rejected", note=WHY)
-    for events, width, below in (
-        (log, WIDE, False),
-        (log, NARROW, False),
-        (refused_then_agreed(), NARROW, True),
-    ):
-        canvas = drawn(events, width=width)
-        first = canvas["said b0 r1" if below else "said asks 0 r1"]
-        assert first.lines[0].removeprefix("1: ") == "shut down?"
-        assert (first.y > canvas["tick end"].y) == below
-        assert f"“{WHY}”" in words(canvas)
-
-
 def test_the_title_says_who_has_answered_what() -> None:
     assert finding(lk.EventLog()) == "Nobody has asked for anything yet."
     assert finding(refused_then_agreed()) == (

@@ -10,8 +10,7 @@ import httpx
 import pytest
 from anthropic import APIStatusError
 
-from learnkit.core.token_count import estimate_tokens
-from learnkit.views.request import first_sight, fragments, refusal, seen, sizes, transcript
+from learnkit.views.request import first_sight, fragments, refusal, transcript
 
 TOOL = {"name": "look", "input_schema": {"type": "object"}}
 MARK = {"cache_control": {"type": "ephemeral"}}
@@ -52,20 +51,6 @@ REQUEST: dict[str, Any] = {
     ],
 }
 REFUSED = ("400 invalid_request_error", "messages: too <few>")
-
-
-def test_marks_for_the_cache_and_empty_parts_are_left_out() -> None:
-    request = {"model": "m", "system": [{"type": "text", "text": "Be brief.", **MARK}]}
-    assert seen({**request, "tools": [{**TOOL, **MARK}]}) == {
-        "system": "Be brief.",
-        "tools": [TOOL],
-    }
-    assert seen({**request, "tools": []}) == {"system": "Be brief."}
-    assert sizes({**request, "tools": [{**TOOL, **MARK}]}) == {
-        "system": estimate_tokens("Be brief."),
-        "tools": estimate_tokens([TOOL]),
-    }
-    assert seen({"model": "m"}) == sizes({"model": "m"}) == {}
 
 
 @pytest.mark.parametrize(

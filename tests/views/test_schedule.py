@@ -7,14 +7,13 @@ import re
 from typing import Any
 
 import pytest
-import workday
 from canvases import drawn, inside
 from static_page import Page
 
 from learnkit.events.log import EventLog
 from learnkit.views import View
 from learnkit.views.drawing import static
-from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape, text_width
+from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape
 from learnkit.views.schedule import COLUMNS, Schedule
 
 Step = tuple[str, str, dict[str, Any]]
@@ -123,30 +122,6 @@ def test_a_message_is_an_arrow_from_its_writer_into_the_file_and_reading_one_out
         )
 
 
-def test_a_participant_keeps_its_colour_when_others_are_left_out() -> None:
-    def colours(*writers: str) -> dict[str, str]:
-        started = ("alice", "race.started", {"reader": "alice", "writers": list(writers)})
-        wrote = did(writers[-1], "wrote", ["x 1"], ["x 1"])
-        canvas = drawn(Schedule(log_of(started, wrote)))
-        return {name: canvas[f"head of {name}"].mark for name in ("alice", *writers)}
-
-    every = colours("bob", "carol", "dan")
-    assert len(set(every.values())) == 4
-    for few in (("carol",), ("dan", "bob"), ("dan",)):
-        assert colours(*few) == {name: every[name] for name in ("alice", *few)}
-    same = colours("bob", "ben", "carol")
-    assert len(set(same.values())) == 4  # an initial that two share is no reason to mix them up
-
-
-def test_the_bar_reaches_from_the_reading_to_the_emptying() -> None:
-    view = Schedule(log_of(*STORY))
-    assert not some(drawn(view, 2), "open")
-    canvas = drawn(view)
-    (bar,) = some(canvas, "open")
-    assert (bar.y, bar.y + bar.height) == (canvas["arrow 1"].y, canvas["arrow 3"].y)
-    assert bar.x < canvas["life of alice"].x < bar.x + bar.width
-
-
 def test_a_lost_message_is_marked_by_glyph_word_and_colour_where_it_was_written_and_lost() -> None:
     view = Schedule(log_of(*STORY))
     assert "error" not in {one.mark for one in drawn(view, 5).shapes}
@@ -186,33 +161,6 @@ def test_nothing_is_written_over_something_else() -> None:
         assert canvas["label 6"].lines == ("reads 6",)
 
 
-def test_what_happens_without_an_emptied_file_is_told_as_it_is() -> None:
-    view = Schedule(log_of(STARTED, did("bob", "wrote", ["bob 1"], []), LOST))
-    assert "it is no longer in the inbox" in view.finding(view.at())
-    done = log_of(STARTED, did("alice", "finished", ["bob 1"], ["bob 1", "bob 2"]))
-    assert told(Schedule(done))[-1] == "alice finishes. In the file: bob 1 and bob 2."
-    assert "carol 1 is lost" in told(Schedule(log_of(LOST)))[-1]
-
-
-def test_a_message_that_a_cursor_passed_over_is_still_in_the_file() -> None:
-    steps = [
-        did("alice", "read", [], []),
-        did("carol", "wrote", ["carol 1"], ["carol 1"]),
-        did("alice", "finished", [], ["carol 1"]),
-        did("alice", "ended", [], []),
-    ]
-    view = Schedule(log_of(STARTED, *steps, LOST))
-    assert view.finding(view.at()) == (
-        "carol 1 is lost: alice never reads it, and it is still in the file."
-    )
-
-
-def test_a_new_run_in_the_same_log_begins_with_an_empty_picture() -> None:
-    view = Schedule(log_of(*STORY, STARTED))
-    assert view.frame(view.at()) == Schedule(log_of(STARTED)).frame(view.at())
-    assert not view.at().lost
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("writers", "steps"), [(1, 0), (1, 200), (30, 200)])
 def test_it_stays_small_however_long_the_run_and_many_its_people(writers: int, steps: int) -> None:
@@ -222,19 +170,3 @@ def test_it_stays_small_however_long_the_run_and_many_its_people(writers: int, s
     assert len(view.html().encode()) < static.LIMIT
     assert bool(re.search(r"… 1\d\d earlier", view.html())) == (steps == 200)
     assert len(view.at().people) == min(COLUMNS, 3 + writers * (steps > 0))
-
-
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_what_the_reader_does_is_beside_its_thick_line_and_not_upon_it(width: float) -> None:
-    view = Schedule(workday.log_of(workday.RACING))
-    canvas = view.draw(view.at(), width, 48)
-    bars = [one for one in canvas.shapes if one.key.startswith("open ")]
-    labels = [one for one in canvas.shapes if one.key.startswith("label ")]
-    beside = 0
-    for bar in bars:
-        for text in labels:
-            if bar.y < text.y and text.y - 10 < bar.y + bar.height:
-                end = text.x + text_width(text.lines[0])
-                assert end <= bar.x or text.x >= bar.x + bar.width, text.lines
-                beside += 1
-    assert beside > 2

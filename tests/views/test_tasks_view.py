@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import combinations, pairwise
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -72,16 +72,6 @@ def test_a_failed_blocker_still_blocks_and_only_a_completed_one_does_not(status:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_label_is_whole_while_there_is_room_for_it(width: float) -> None:
-    long = "transform the monthly means to °C"
-    tasks = [task(1), task(2, "pending", 1), task(3, "pending", 1), task(4, "pending", 2, 3)]
-    view = Tasks(opened(*({**one, "subject": long} for one in tasks)))
-    for box in boxes(drawn(view, width=width)).values():
-        assert " ".join(box.lines[1:]) == long
-        assert box.height >= 10 + 16 * len(box.lines)
-
-
-@pytest.mark.parametrize("width", WIDTHS)
 def test_nothing_overlaps_and_all_is_inside(width: float) -> None:
     view = Tasks(opened(*(task(n, "pending", *([n // 2] if n > 1 else [])) for n in range(1, 8))))
     canvas = drawn(view, width=width)
@@ -91,31 +81,9 @@ def test_nothing_overlaps_and_all_is_inside(width: float) -> None:
     assert all(inside(one, canvas) for one in found.values())
 
 
-def test_a_blocker_stands_before_what_waits_for_it() -> None:
-    few = Tasks(opened(task(1), task(2, "pending", 1), task(3, "pending", 2)))
-    many = Tasks(opened(*(task(n, "pending", n - 1) if n > 1 else task(n) for n in range(1, 9))))
-    for view, width, axis in ((few, WIDE, "x"), (few, NARROW, "y"), (many, WIDE, "y")):
-        at = [getattr(one, axis) for one in boxes(drawn(view, width=width)).values()]
-        assert at == sorted(set(at))
-
-
 def test_of_many_tasks_the_open_ones_and_the_newest_are_drawn() -> None:
     view = Tasks(opened(task(1), *(task(n, "completed") for n in range(2, 21))))
     assert list(boxes(drawn(view, rows=4))) == [1, *range(14, 21)]
-
-
-def test_what_depends_on_nothing_has_its_own_strip() -> None:
-    canvas = drawn(Tasks(opened(task(1), task(2, "pending", 1), task(3), task(4))))
-    low = canvas["loose"].y
-    assert [one.y > low for one in boxes(canvas).values()] == [False, False, True, True]
-
-
-def test_neighbours_are_paired_through_their_edge() -> None:
-    canvas = drawn(Tasks(opened(task(1), task(2, "pending", 1), task(3, "pending", 2))))
-    pairs = {one.key: set(one.pair.split()) for one in canvas.shapes}
-    assert pairs["task 2"] == {"t2", "e1-2"}
-    assert pairs["edge 1 2"] == {"t1", "e1-2"}
-    assert pairs["edge 2 3"] == {"t2", "e2-3"}
 
 
 def night() -> lk.EventLog:
@@ -161,22 +129,6 @@ def test_a_teammate_that_opens_the_board_is_no_night() -> None:
     assert list(boxes(drawn(view))) == [2], "what somebody removed meanwhile is gone"
 
 
-def test_tasks_in_progress_at_once_are_under_each_other() -> None:
-    log = opened(task(1), task(2), task(3))
-    for id, begin in ((1, 1.0), (2, 2.0)):
-        log.append("task.started", task=task(id, "in_progress", owner="alice"), time=begin)
-    for id, end in ((1, 8.0), (2, 9.0)):
-        log.append("task.completed", task=task(id, "completed", owner="alice"), time=end)
-    log.append("task.started", task=task(3, "in_progress", owner="alice"), time=10.0)
-    log.append("task.returned", task=task(3), time=20.0)
-    canvas = drawn(Tasks(log))
-    bars = [canvas[f"bar {n}"] for n in range(3)]
-    assert bars[0].y == bars[2].y < bars[1].y
-    assert all(apart(one, other) for one, other in combinations(bars, 2))
-    assert bars[2].mark == "pending", "it was given back"
-    assert bars[0].width == pytest.approx(0.7 * bars[2].width, abs=1)
-
-
 def test_with_an_intent_open_tasks_are_buttons_and_a_click_frees_the_next(tmp_path: Path) -> None:
     board, log = lk.TaskBoard(tmp_path), lk.EventLog()
     for name in ("a", "b"):
@@ -198,17 +150,6 @@ def test_with_an_intent_open_tasks_are_buttons_and_a_click_frees_the_next(tmp_pa
     assert said(view) == "1 of 2 tasks completed; ready: #2."
 
 
-def test_what_stays_keeps_its_key_and_only_what_changed_differs() -> None:
-    log = opened(*(task(n, "pending", n - 1) if n > 1 else task(n) for n in range(1, 13)))
-    view = Tasks(log)
-    before = view.frame(view.at())
-    log.append("task.completed", task=task(1, "completed"), freed=[2])
-    after = view.frame(view.at())
-    assert {key for key in before if after[key] != before[key]} - {"@/size"} == {
-        *("@/task 1", "@/task 2", "@/edge 1 2"),
-    }
-
-
 def chain(count: int, done: int) -> list[dict[str, Any]]:
     return [
         task(n, "completed" if n <= done else "pending", *([n - 1] if n % 5 and n > 1 else []))
@@ -223,14 +164,6 @@ def test_a_board_of_any_size_has_a_picture_and_a_table(count: int) -> None:
     assert len(html.encode()) < static.LIMIT
     assert f"{count // 2} of {count:,} task" in html
     assert len(re.findall("<td>#", html)) >= min(count, 20)
-
-
-def test_of_a_large_board_what_is_open_is_drawn() -> None:
-    canvas = drawn(Tasks(opened(*chain(1000, 900))))
-    found = boxes(canvas)
-    assert set(range(901, 1001)) <= set(found)
-    assert f"… {1000 - len(found)} more tasks" in words(canvas)
-    assert all(apart(one, other) for one, other in pairwise(found.values()))
 
 
 def test_blockers_that_nobody_knows_and_circles_are_survived() -> None:

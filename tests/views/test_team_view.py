@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import pytest
 from canvases import apart, inside, words
-from hypothesis import given
-from hypothesis import strategies as st
 from teams import Ran, spawn, when, work
 
 import learnkit as lk
@@ -75,51 +72,6 @@ def test_a_task_stands_on_the_lane_of_its_agent_from_its_start_to_its_end(width:
     assert all(inside(box, canvas) for box in canvas.shapes if box.kind == "box")
 
 
-def test_a_status_too_short_to_be_seen_does_not_cut_another_in_two() -> None:
-    day = Day()
-    day.status(10.0, "alice", "idle")
-    day.status(10.001, "alice", "working")
-    day.status(20.0, "alice", "idle")
-    day.status(30.0, "bob", "idle")
-    canvas = day.drawn()
-    assert [word for word, _ in said(canvas, "alice")] == ["working 19 s", "idle 10 s"]
-    bars = [one for one in canvas.shapes if one.key.startswith("working alice")]
-    assert len(bars) == 1
-    assert bars[0].x + bars[0].width == pytest.approx(canvas["idle alice 1"].x, abs=0.2)
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_tasks_of_one_instant_stand_side_by_side_in_the_picture(width: float) -> None:
-    day = Day()
-    for id in (1, 2, 3):
-        day.does(id, "alice", 5.0, 5.0)
-    day.does(4, "alice", 20.0, 30.0)
-    for id in range(5, 11):
-        day.does(id, "bob", 30.0, 30.0)
-    canvas = day.drawn(width)
-    assert all(inside(canvas[f"task {id}"], canvas) for id in range(1, 11)), "also at the edge"
-    boxes = [canvas[f"task {id}"] for id in (1, 2, 3, 4)]
-    assert all(apart(one, other) and one.x < other.x for one, other in pairwise(boxes))
-    assert boxes[2].x - boxes[0].x <= 12
-
-
-def test_a_lane_is_as_long_as_the_agent_was_there() -> None:
-    day = Day()
-    day.status(5.0, "alice", "idle")
-    day.status(9.0, "alice", "shutdown")
-    day.status(20.0, "bob", "idle")
-    canvas = day.drawn()
-    work, idle = canvas["working alice 0"], canvas["idle alice 1"]
-    end = canvas["end shutdown alice 2"]
-    assert work.width == idle.width
-    assert work.height > idle.height
-    assert idle.x + idle.width == end.x
-    assert not any(one.key.startswith("end") and "bob" in one.key for one in canvas.shapes)
-    marks = {canvas[f"name {name}"].mark for name in ("lead", "alice", "bob")}
-    assert marks == {theme.agent(number).key for number in range(3)}
-    assert canvas["working bob 0"].mark == canvas["name bob"].mark
-
-
 def said(canvas: Canvas, name: str) -> list[tuple[str, float]]:
     """What is written below an agent's lane, and where it begins."""
     found = [one for one in canvas.shapes if one.key.startswith(f"says {name} ")]
@@ -152,21 +104,6 @@ def test_each_status_is_named_below_the_lane_where_it_begins(width: float) -> No
     assert {one.y for one in canvas.shapes if one.key.startswith("says alice")} == {end.y + 27}
 
 
-@given(
-    st.lists(st.tuples(st.floats(0.1, 40), st.sampled_from(["working", "idle", "shutdown"]))),
-    st.sampled_from(WIDTHS),
-)
-def test_the_words_below_a_lane_are_apart(changes: list[tuple[float, str]], width: float) -> None:
-    day, now = Day(), 1.0
-    for pause, status in changes:
-        now += pause
-        day.status(now, "alice", status)
-    found = said(day.drawn(width), "alice")
-    assert found, "the last status is always there"
-    for (word, x), (_, other) in pairwise([*found, ("", width)]):
-        assert x + text_width(word) <= other
-
-
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_remote_agent_that_is_lost_does_not_look_shut_down_and_comes_back(width: float) -> None:
     day = Day()
@@ -196,28 +133,6 @@ def test_the_title_says_who_left_for_want_of_work_and_who_did_not() -> None:
     assert view.finding(view.at()) == (
         "lead is working; alice is shut down (idle for 60 s before); bob is shut down."
     )
-
-
-@given(
-    st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=14),
-    st.sampled_from(WIDTHS),
-)
-def test_a_label_is_inside_its_bar_or_left_out(
-    lengths: list[tuple[int, int]], width: float
-) -> None:
-    day, now = Day(), 1.0
-    for id, (pause, long) in enumerate(lengths, start=1):
-        day.does(id, "alice", now + pause, now + pause + long)
-        now += pause + long
-    canvas = day.drawn(width)
-    for id in range(1, len(lengths) + 1):
-        box, key = canvas[f"task {id}"], f"in task {id}"
-        text = canvas[key].lines[0] if key in canvas else "".join(box.lines)
-        assert 6 * len(text) <= box.width
-        if key in canvas:
-            assert canvas[key].x == pytest.approx(box.x + box.width / 2, abs=0.2)
-        assert f"#{id} look at {id}: completed, alice from" in box.says, "found by selecting"
-        assert not text or f"#{id}" in text
 
 
 def test_who_took_over_a_task_has_it_and_long_days_keep_their_beginning_and_their_end() -> None:
@@ -261,17 +176,6 @@ def test_what_nobody_has_stands_below_and_moves_to_who_takes_it() -> None:
     )
 
 
-def test_a_claim_and_the_status_that_follows_are_one_change() -> None:
-    day = Day()
-    day.status(2.0, "alice", "idle")
-    day.task(3.0, "started", task(1, "in_progress", "alice"))
-    begun = len(day.log)
-    day.status(3.0, "alice", "working")
-    view = Team(day.log)
-    assert view.at(begun).people["alice"].mark is theme.WORKING
-    assert view.frame(view.at(begun)) == view.frame(view.at())
-
-
 def test_the_finding_says_who_did_what() -> None:
     day = Day()
     view = Team(day.log)
@@ -285,34 +189,6 @@ def test_the_finding_says_who_did_what() -> None:
     assert view.because(view.at()) == (
         "2 by alice and 1 by bob. lead and alice are working; bob is shut down."
     )
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_there_are_buttons_only_where_somebody_listens(width: float) -> None:
-    buttons: dict[str, Any] = {"a task for a coder": {"add": "coder"}, "<b>": {"stop": "bob"}}
-    log = Day().log
-    deaf, view = Team(log, buttons=buttons), Team(log, buttons=buttons, on_intent=print)
-    assert not any(one.intent for one in deaf.draw(deaf.at(), width, 60).shapes)
-    canvas = view.draw(view.at(), width, 60)
-    found = [one for one in canvas.shapes if one.intent]
-    assert [one.lines for one in found] == [("a task for a coder",), ("<b>",)]
-    assert [json.loads(one.intent) for one in found] == list(buttons.values())
-    assert all(inside(one, canvas) for one in found)
-    assert "<b>" not in canvas.svg()
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_the_buttons_stand_still_above_the_lanes_while_the_board_changes(width: float) -> None:
-    day = Day()
-    view = Team(day.log, buttons={"a task": {"add": ""}}, on_intent=print)
-    before = view.draw(view.at(), width, 60)["button a task"]
-    for number in range(5):
-        day.task(1.0, "created", task(number), "person")
-    canvas = view.draw(view.at(), width, 60)
-    button = canvas["button a task"]
-    assert (button.x, button.y) == (before.x, before.y)
-    others = [one for one in canvas.shapes if one is not button]
-    assert all(one.y >= button.y + button.height for one in others)
 
 
 def test_a_real_crew_is_drawn_as_it_was(tmp_path: Any) -> None:

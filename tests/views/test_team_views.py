@@ -14,7 +14,7 @@ from simulated import simulate
 import learnkit as lk
 from learnkit.views import Protocol, Team, Traffic
 from learnkit.views.drawing import static
-from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape, text_width
+from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape
 
 
 def words(html: str) -> str:
@@ -125,37 +125,6 @@ def drawn_parts(lifeline: Shape) -> list[tuple[float, float]]:
     return [(lifeline.y + float(a), lifeline.y + float(b)) for a, b in parts]
 
 
-LONG = "cairo.csv has -9999 °C in line 4. I'd treat that as missing and leave the row out. Agreed?"
-
-
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-@pytest.mark.parametrize("number", [2, 4, 12])
-def test_a_message_is_beside_its_arrow_whole_and_right_of_all_lifelines(
-    number: int, width: float
-) -> None:
-    names = [f"mate{n}" for n in range(number)]
-    log = lk.EventLog()
-    log.append("run.started", lane="mate0", prompt="x")
-    for n, (sender, to) in enumerate(itertools.pairwise([*names, "mate0"])):
-        mail = {"id": f"m{n}", "from": sender, "to": to, "content": LONG, "type": "message"}
-        log.append("mail.sent", lane=sender, time=float(n), mail=mail)
-    canvas, last = drawn(log, width), 0.0
-    right = max(one.x for one in canvas.shapes if one.key.startswith("life "))
-    for n, (sender, to) in enumerate(itertools.pairwise([*names, "mate0"]), start=1):
-        title, arrow = canvas[f"who {n}"], canvas[f"arrow {n} 0"]
-        assert title.lines == (f"{sender} to {to}",)
-        assert title.mark == arrow.mark == canvas[f"head {sender}"].mark
-        assert title.y - arrow.y == 4, "beside it"
-        rows = [one for one in canvas.shapes if one.key.startswith(f"say {n} ")]
-        assert " ".join(one.lines[0] for one in rows) == LONG
-        heights = [last, title.y, *(one.y for one in rows)]
-        assert all(b - a >= 16 for a, b in itertools.pairwise(heights))
-        last = heights[-1]
-        for one in (title, *rows):
-            assert one.x > right
-            assert one.x + text_width(one.lines[0], one.style) <= width
-
-
 def test_the_title_counts_all_messages_and_says_who_sent_them() -> None:
     view = Traffic(letters("m1"))
     assert said(view, view.at(0)) == "No message has been sent yet."
@@ -181,32 +150,6 @@ def test_who_waits_for_your_reply_is_named_and_the_end_of_the_run_is_not_drawn()
         canvas = Traffic(log).draw(before, width, 20)
         assert canvas["waits"].lines == ("○ alice waits for your reply",)
         assert canvas["legend"].y > canvas["waits"].y > canvas["who 2"].y
-
-
-def test_the_title_says_what_teammates_settle_and_not_that_they_shut_down() -> None:
-    log = lk.EventLog()
-    log.append("run.started", prompt="x")
-    for n, (sender, to, type) in enumerate(
-        [
-            ("alice", "bob", "message"),
-            ("bob", "alice", "message"),
-            ("alice", "lead", "message"),
-            ("lead", "bob", "shutdown_request"),
-            ("bob", "lead", "shutdown_response"),
-        ]
-    ):
-        mail = {"id": f"m{n}", "from": sender, "to": to, "content": f"text {n}", "type": type}
-        log.append("mail.sent", mail=mail)
-    view = Traffic(log)
-    assert said(view) == (
-        "5 messages, 5 unread. 2 between alice and bob, 2 to lead and 1 from lead. "
-        "Before the shutdowns, alice to lead: “text 2”."
-    )
-
-
-def test_the_table_says_what_is_read() -> None:
-    rows = re.findall(r"<td>(read|unread: \d)</td></tr>", Traffic(letters("m1", "m3")).html())
-    assert rows == ["read", "unread: 1", "unread: 1"]
 
 
 def test_of_many_lines_the_last_are_drawn_and_the_others_counted() -> None:

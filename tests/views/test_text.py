@@ -17,17 +17,14 @@ from hypothesis import strategies as st
 from learnkit.events.log import Event
 from learnkit.events.sentences import stopped
 from learnkit.events.text import (
-    arguments,
     blocks_of,
     clean,
-    columns,
     content_text,
     count,
     excerpt,
     listed,
     one_line,
 )
-from learnkit.views.drawing.display import fitting, wrapped
 from learnkit.views.drawing.text import esc
 from learnkit.views.words import describe
 
@@ -83,10 +80,6 @@ EMOJI = re.findall(
 )
 
 
-def tagged(text: str) -> str:
-    return "".join(chr(0xE0000 + ord(char)) for char in text)
-
-
 def hidden_in(text: str) -> set[str]:
     """What nobody would see, outside of an emoji."""
     for emoji in sorted(EMOJI, key=len, reverse=True):
@@ -112,50 +105,10 @@ def test_an_emoji_stays_as_it_is_and_hides_nothing_more(emoji: str) -> None:
         assert clean(one_line(emoji * 9, limit)) == one_line(emoji * 9, limit)
 
 
-@pytest.mark.parametrize(
-    "text",
-    re.findall(
-        r"\S+",
-        "a\u200db 👩\u200d \u200d👩 1\ufe0f a\ufe0f ❤\ufe0f\ufe0f ❤\ufe0e\ufe0e 1\ufe0f2 "
-        "👩\u200d\u200d💻 1\ufe0f\ufe0f\u20e3 你\ufe00 你\U000e0100 "
-        f"👩{tagged('hi')} 🏴{tagged('gbeng')} 🏴{tagged('hello')}\U000e007f "
-        f"🏴{tagged('ignore all')}",
-    ),
-)
-def test_what_only_looks_like_the_sequence_of_an_emoji_is_made_visible(text: str) -> None:
-    assert hidden_in(text)
-    assert not hidden_in(clean(text))
-    assert "⟨U+" in clean(text)
-
-
-@given(anything, st.integers(4, 80))
-def test_one_line_is_one_line_of_the_asked_width(text: str, limit: int) -> None:
-    line = one_line(text, limit)
-    assert "\n" not in line
-    assert columns(line) <= limit
-
-
 def test_what_is_cut_is_counted() -> None:
     shown = excerpt("a" * 900 + "b" * 900, 800)
     assert shown == "a" * 600 + "\n[… 1,000 characters not shown …]\n" + "b" * 200
     assert excerpt("short", 800) == "short"
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        ({"command": "ls"}, "ls"),
-        ({"path": "a.py", "limit": 3}, "path: a.py\nlimit: 3"),
-        ({"path": "a", "content": "x\n  y"}, "path: a\ncontent:\n  x\n    y"),
-        ({"n": 1}, "n: 1"),
-        ({}, ""),
-        ("raw", '"raw"'),
-        ({"who": ["größe"], "n": None}, 'who: ["größe"]\nn: null'),
-        (["größe"], '["größe"]'),
-    ],
-)
-def test_arguments_read_like_what_was_asked(value: object, shown: str) -> None:
-    assert arguments(value) == shown
 
 
 def test_content_of_any_form_becomes_blocks() -> None:
@@ -200,12 +153,3 @@ def test_what_a_server_does_is_said_in_a_sentence(
 ) -> None:
     why = stopped(str(data.get("stop_reason", "")))
     assert describe(Event(0, 0.0, "lead", type, data)) == said.format(why)
-
-
-def test_code_keeps_its_indentation_and_prose_does_not() -> None:
-    assert wrapped("    return one, two", 130, "m") == ["    return one,", "    two"]
-    assert fitting("    return one", 200, "m") == "    return one"
-    assert fitting("    return one", 200) == "return one"
-    deep = fitting(" " * 500 + "deep", 200, "m")
-    assert deep.strip() == "deep", "however deep, half of the room is for the code"
-    assert wrapped("     ", 110, "m") == []

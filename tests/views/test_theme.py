@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 from every_view import VIEWS
 
-from learnkit import views
-from learnkit.views import View, request
+from learnkit.views import View
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import RULES
 from learnkit.views.drawing.theme import MARKS, Mark, Tone
 
 
@@ -39,18 +37,6 @@ def test_text_and_edges_stand_out(mark: Mark, shade: str, pages: tuple[str, ...]
     for ground in (tone.bg, *pages):
         assert contrast(tone.fg, ground) >= 4.5, ground
         assert contrast(tone.edge, ground) >= 3.0, ground
-
-
-def test_contrast_is_the_known_one() -> None:
-    assert contrast("#000000", "#ffffff") == pytest.approx(21.0)
-    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
-
-
-def test_the_static_card_is_readable() -> None:
-    assert contrast(theme.INK, theme.GROUND) >= 7
-    assert contrast(theme.QUIET, theme.GROUND) >= 4.5
-    for mark in MARKS.values():
-        assert contrast(theme.INK, mark.light.bg) >= 7
 
 
 def test_every_mark_has_a_glyph_a_word_and_colours_and_no_two_look_alike() -> None:
@@ -83,22 +69,3 @@ def test_a_view_has_the_style_sheet_beside_it(view: type[View[Any]]) -> None:
     assert sheet.count("{") == sheet.count("}") > 0
     assert sheet in view.css
     assert "{{" not in sheet
-
-
-def test_every_style_sheet_belongs_to_a_module() -> None:
-    folder = Path(views.__file__).parent
-    sheets = {path.stem for path in folder.glob("*.css")}
-    assert sheets == {view.__name__.lower() for view in DOCUMENTS} | {"request"}
-    assert Path(str(request.__file__)).with_suffix(".css").read_text("utf-8") == request.CSS
-
-
-def test_type_has_one_scale_of_five_sizes() -> None:
-    package = Path(views.__file__).parents[1]
-    sheets = {path.name: path.read_text() for path in package.rglob("*.css")} | {"shapes": RULES}
-    sizes = {
-        (name, size)
-        for name, sheet in sheets.items()
-        for rule in re.findall(r"font(?:-size)?:([^;}]*)", sheet)
-        for size in re.findall(r"(?<![\d/.])[\d.]+(?:px|r?em|%)", rule)
-    }
-    assert {size for _, size in sizes} == {"12px", "13px", "16px", "20px", "26px"}, sizes

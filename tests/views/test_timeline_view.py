@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +10,7 @@ from canvases import drawn, texts
 
 import learnkit as lk
 from learnkit.views import Timeline
-from learnkit.views.drawing import static
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas
-from learnkit.views.drawing.time_axis import Axis
 
 
 def ran(folder: Path, *script: Any) -> Timeline:
@@ -115,18 +111,6 @@ def test_two_runs_stand_on_one_scale() -> None:
         assert ends[1] == pytest.approx(canvas["tick 0 min"].x + 35 * minute, abs=0.2)
 
 
-def test_the_earlier_run_is_there_from_the_beginning_and_the_scale_does_not_jump() -> None:
-    first, last = drawn(both(), 0), drawn(both())
-    old = [one.key for one in first.shapes if "0 of lead" in one.key]
-    assert old
-    assert all(first[key] == last[key] for key in old)
-    assert [one for one in first.shapes if one.key.startswith(("tick", "time "))] == [
-        replace(one, path=first[one.key].path)
-        for one in last.shapes
-        if one.key.startswith(("tick", "time "))
-    ]
-
-
 def test_the_title_compares_the_runs_and_the_line_below_says_what_is_saved() -> None:
     view = both()
     assert view.finding(view.at()) == "one after the other: 60 min, in the background: 35 min."
@@ -154,25 +138,6 @@ def test_what_is_saved_is_counted_against_the_same_work_done_serially(tmp_path: 
     assert view.because(state) == "45% less. The model waits 9 s for its jobs."
 
 
-@pytest.mark.parametrize(
-    ("now", "labels"),
-    [
-        (35, "0 s, 10 s, 20 s, 30 s"),
-        (150, "0 min, 0.5 min, 1 min, 1.5 min, 2 min"),
-        (3600, "0 min, 15 min, 30 min, 45 min"),
-        (7300, "0 h, 0.5 h, 1 h, 1.5 h, 2 h"),
-    ],
-)
-def test_an_axis_has_one_unit(now: float, labels: str) -> None:
-    assert ", ".join(text for _, text in Axis(now).ticks) == labels
-
-
-def test_a_turn_that_only_looks_at_a_job_is_not_work(tmp_path: Path) -> None:
-    look = lk.use("check_background")
-    view = ran(tmp_path, start(5), look, look, lk.say("waiting"), lk.say("done"))
-    assert view.at().run.serial == 1 + 5 + 1
-
-
 def test_a_row_has_a_short_name_and_its_label_is_what_came_of_the_job() -> None:
     view = Timeline(hour(background=True))
     begun = next(k for k, e in enumerate(view.events, 1) if e.type == "job.started")
@@ -181,34 +146,6 @@ def test_a_row_has_a_short_name_and_its_label_is_what_came_of_the_job() -> None:
     assert {"lead", "job 1", "job 2", "✓ archive is done", "✓ tests is done"} <= set(shown)
     assert not [one for one in shown if "sleep 600" in one]
     assert "sleep 600; make archive" in drawn(view)["job 0 archive"].says
-
-
-def test_no_two_things_of_a_row_overlap() -> None:
-    for width in (WIDE, 500, NARROW):
-        for view in (both(), Timeline(hour(background=True)), Timeline(hour(background=False))):
-            canvas = drawn(view, width=width)
-            spans = sorted(
-                (one.y, one.x, one.x + one.width) for one in canvas.shapes if one.kind == "box"
-            )
-            for (y, _, end), (below, begin, _) in itertools.pairwise(spans):
-                assert y != below or end <= begin + 0.2
-            assert all(0 <= one.x <= width for one in canvas.shapes)
-            for one in canvas.shapes:  # a label beside a job doesn't reach into it
-                if one.key.startswith("label"):
-                    job = canvas[one.key.replace("label", "job")]
-                    free = one.x <= job.x if "e" in one.style else one.x >= job.x + job.width
-                    assert free
-
-
-def test_what_runs_still_grows_with_the_time(tmp_path: Path) -> None:
-    view = ran(tmp_path, start(5), *[lk.say("x")] * 2)
-    begun = next(k for k, e in enumerate(view.events, 1) if e.type == "job.started")
-    (first,), (later,) = (
-        [one for one in drawn(view, k).shapes if one.key.startswith("job")]
-        for k in (begun, begun + 4)
-    )
-    assert (first.mark, later.mark) == ("active", "active")
-    assert later.width > first.width
 
 
 @pytest.mark.parametrize(
@@ -239,21 +176,6 @@ def test_counted_sleep_is_said(tmp_path: Path) -> None:
     assert counted not in " ".join(texts(drawn(Timeline(log))))
 
 
-@pytest.mark.parametrize("gap", [0.5, 30.0])
-def test_many_turns_stay_few_lengths(gap: float) -> None:
-    log, now = lk.EventLog(), 0.0
-    for turn in range(400):
-        log.append("model.requested", time=now, turn=turn, messages=1)
-        log.append("model.replied", time=now + 0.5, turn=turn, stop_reason="tool_use", usage={})
-        log.append("tool.started", time=now + 0.5, id=f"t{turn}", name="bash", input={})
-        now += 0.5 + gap
-        log.append("tool.ended", time=now, id=f"t{turn}", name="bash", output="")
-    view = Timeline(log)
-    assert view.at().run.serial == pytest.approx(now)
-    assert 1 <= len(boxes(drawn(view), "assistant")) <= 30
-    assert len(view.html().encode()) < static.LIMIT
-
-
 def test_a_subagent_has_a_row_of_its_own_and_its_time_counts_once() -> None:
     log = lk.EventLog()
     log.append("model.requested", time=0.0, turn=1, messages=1)
@@ -267,19 +189,3 @@ def test_a_subagent_has_a_row_of_its_own_and_its_time_counts_once() -> None:
         *("lead", "lead.t1")
     ]
     assert view.at().run.serial == 3
-
-
-def test_in_the_table_stand_both_runs() -> None:
-    html = both().html()
-    for said in ("<td>one after the other</td><td>lead</td>", "waits 35 min", "waits 10 min"):
-        assert said in html
-    assert len(html.encode()) < static.LIMIT
-
-
-@pytest.mark.parametrize("background", [True, False])
-def test_a_step_is_a_length_or_a_label_that_was_not_there(background: bool) -> None:
-    view = Timeline(hour(background=background))
-    frames = [view.frame(view.at(k)) for k in range(len(view.events) + 1)]
-    steps = sum(one != other for one, other in itertools.pairwise(frames))
-    # A row; five turns and what they call; two jobs that start, end and are told.
-    assert steps <= 1 + 5 * 2 + 2 * 3 + 1

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from canvases import said
 
 import learnkit as lk
 from learnkit.views import Todo
-from learnkit.views.drawing.display import NARROW, WIDE
+from learnkit.views.drawing.display import WIDE
 from learnkit.views.todo import State
 
 
@@ -52,26 +51,6 @@ def test_each_item_has_the_mark_of_its_state_and_what_is_gone_has_no_row() -> No
     assert [f"item {n}" in canvas for n in range(2)] == [True, False]
 
 
-def test_the_same_list_again_is_no_update() -> None:
-    view = ran(listed("pending"), listed("pending"), WORK)
-    state = view.at()
-    assert [one.kind for one in state.rounds] == ["list", "same", "work"]
-    assert state.since == 2
-    canvas = view.draw(state, WIDE, 20)
-    assert canvas["round 2"].says == "round 2: the same list again"
-
-
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_a_long_item_flows_and_its_note_is_there(width: float) -> None:
-    long = {**item("1", "pending", "a text of many words " * 3), "note": "by noon"}
-    view = ran(lk.use("todo", items=[long]), WORK)
-    canvas = view.draw(view.at(), width, 20)
-    lines = [one.lines[0] for one in canvas.shapes if one.key.startswith("text 0 ")]
-    assert len(lines) == (1 if width == WIDE else 2)
-    assert canvas["item 0"].height == 8 + 16 * len(lines)
-    assert canvas["item 0"].says.endswith("(by noon)")
-
-
 def test_rounds_are_counted_and_a_reminder_stands_behind_its_round() -> None:
     view = ran(listed("pending"), WORK, WORK, WORK, WORK)
     state = view.at()
@@ -107,11 +86,6 @@ def test_the_gauge_is_full_when_the_title_says_that_a_reminder_follows() -> None
     )
 
 
-def test_several_calls_in_one_reply_are_one_round() -> None:
-    view = ran(lk.reply(listed("pending"), WORK, WORK), lk.reply(WORK, WORK))
-    assert [one.kind for one in view.at().rounds] == ["list", "work"]
-
-
 def test_a_refused_update_is_told_for_one_step() -> None:
     view = ran(listed("in_progress", "in_progress"), WORK)
     k = next(e.seq for e in view.events if e.type == "todo.rejected")
@@ -119,10 +93,3 @@ def test_a_refused_update_is_told_for_one_step() -> None:
     assert "only one item may be" in str(view.draw(told, WIDE, 20).shapes)
     assert "only one item may be" not in str(view.draw(view.at(), WIDE, 20).shapes)
     assert view.at().rounds[0].kind == "refused"
-
-
-def test_the_gauge_knows_the_interval() -> None:
-    view = ran(listed("pending"), WORK, todo=lk.Todo(remind_after=10))
-    assert gauge(view, view.at()).startswith("1 of 10 rounds")
-    view = ran(listed("pending"), WORK, todo=lk.Todo(remind_after=0))
-    assert gauge(view, view.at()) == "no reminders"

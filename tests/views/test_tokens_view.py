@@ -107,17 +107,6 @@ def test_a_request_that_fills_the_context_window_shows_where_it_ends() -> None:
     assert "window" not in drawn(Tokens(agent.events))
 
 
-def test_what_comes_from_the_cache_has_the_colours_of_the_cache(cleared: Any) -> None:
-    view = Tokens(cleared.events)
-    canvas, one = drawn(view), view.at().requests[1]
-    assert (canvas["cached"].mark, canvas["new 1"].mark) == ("cached", "fresh")
-    assert canvas["legend cached"].lines == ("from the cache",)
-    # The cached part stands on the axis, and what is new on top of it.
-    cached, new = columns(canvas)[1]
-    assert cached / (cached + new) == pytest.approx(one.cached / one.tokens, abs=0.01)
-    assert canvas["new 1"].y + new + cached == pytest.approx(canvas["cached"].y, abs=0.2)
-
-
 def test_a_length_is_an_estimate_until_the_api_has_counted() -> None:
     log = lk.EventLog()
     system, tools = "Be brief. " * 30, [{"name": "read", "description": "Read a day. " * 20}]
@@ -134,20 +123,6 @@ def test_a_length_is_an_estimate_until_the_api_has_counted() -> None:
     assert (two.tokens, two.cached, two.counted) == (100, 95, True)
 
 
-def test_an_arrow_goes_from_before_to_after_where_the_columns_fall(cleared: Any) -> None:
-    view = Tokens(cleared.events)
-    state, canvas = view.at(), drawn(view)
-    assert state.shortened
-    for number, cut in enumerate(state.shortened):
-        before, after = (sum(columns(canvas)[cut.place - 1 + n]) for n in (0, 1))
-        assert after < before
-        arrow = canvas[f"cut {number}"]
-        assert canvas[f"new {cut.place - 1}"].x < arrow.x <= canvas[f"new {cut.place}"].x
-        assert f"Before request {cut.place + 1}: ▽ clearing: ≈{cut.before:,}" in arrow.says
-    assert canvas["limits"].lines == ("dashed: threshold of 4,000",)
-    assert canvas["threshold"].style == "di"
-
-
 def test_the_request_for_a_summary_is_no_request_of_the_conversation(summarised: Any) -> None:
     view = Tokens(summarised.events)
     state = view.at()
@@ -162,11 +137,6 @@ def test_the_request_for_a_summary_is_no_request_of_the_conversation(summarised:
         f"1 summary removes ≈{saved:,} tokens. "
         f"The longest of {summarised.turns} requests has ≈{longest:,} tokens."
     )
-
-
-def test_a_step_is_a_request_or_a_compaction(cleared: Any) -> None:
-    view = Tokens(cleared.events)
-    assert stops(view) == len(view.at().requests) + len(view.at().shortened)
 
 
 @pytest.mark.slow
@@ -197,16 +167,6 @@ def test_of_many_requests_a_column_is_the_longest_of_some(width: float) -> None:
     assert "a column is the longest of" in canvas["group"].lines[0]
     assert max(one.x + one.width for one in canvas.shapes) <= width
     assert len(Tokens(log).html().encode()) < 20_000
-
-
-def test_a_new_request_moves_the_others_only_where_there_is_no_room_for_it(cleared: Any) -> None:
-    view = Tokens(cleared.events)
-    places: dict[float, set[int]] = {}
-    for k in range(len(cleared.events) + 1):
-        canvas = drawn(view, k)
-        if "new 5" in canvas:
-            places.setdefault(canvas["new 5"].x, set()).add(len(columns(canvas)))
-    assert [max(numbers) for numbers in places.values()] == [6, 10, len(view.at().requests)]
 
 
 def length(canvas: Canvas, begins: str) -> float:
@@ -286,55 +246,3 @@ def test_only_a_request_that_is_put_back_is_drawn_as_kept(put_back: bool, fate: 
     view = Compaction(log)
     assert [one.fate for one in view.at().before] == ["summarised", fate]
     assert ("is put back word for word" in view.because(view.at())) == put_back
-
-
-def test_system_prompt_and_tools_count_and_stay(summarised: Any) -> None:
-    view = Compaction(summarised.events)
-    state, canvas = view.at(), drawn(view)
-    (began,) = (event.data for event in summarised.events if event.type == "run.started")
-    head = estimate_tokens(began["system"]) + estimate_tokens(began["tools"])
-    assert canvas["what fixed"].lines == ("▲ fixed",)
-    assert canvas["tokens fixed"].lines == (f"{head:,}",)
-    (*_, told) = (event.data for event in summarised.events if event.type.endswith("summarised"))
-    old, new = (head + sum(one.tokens for one in half) for half in (state.before, state.after))
-    for shown, measured in ((old, told["before"]), (new, told["after"])):
-        assert shown == pytest.approx(measured, rel=0.1)  # the harness calibrates its estimate
-    assert view.finding(state) == f"≈{old:,} tokens become ≈{new:,}."
-    assert f" System prompt and tools are ≈{head:,} tokens." in view.because(state)
-    assert "fixed" not in view.facts(view.at(1), 9)  # before the first message
-
-
-def test_messages_that_come_after_a_compaction_are_not_in_its_drawn(summarised: Any) -> None:
-    view = Compaction(summarised.events)
-    k = rewritten(summarised)
-    kinds = [event.type for event in list(summarised.events)[k:]]
-    assert "message.added" in kinds
-    assert "messages.rewritten" not in kinds
-    assert drawn(view).frame() == drawn(view, k).frame()
-    assert view.finding(view.at()) == view.finding(view.at(k))
-
-
-def test_of_several_compactions_the_last_is_drawn_and_all_are_counted() -> None:
-    log = lk.EventLog()
-    for number in range(2):
-        message = {"role": "user", "content": "x" * 400}
-        log.append("message.added", index=number, message=message)
-        log.append("messages.rewritten", messages=[{"role": "user", "content": "x" * 40}], why="")
-    view = Compaction(log)
-    state = view.at()
-    old, new = (sum(one.tokens for one in half) for half in (state.before, state.after))
-    assert view.finding(state) == f"≈{old:,} tokens become ≈{new:,} in the last compaction."
-    assert view.because(state).endswith(f"2 compactions remove ≈{state.saved:,} tokens.")
-    assert state.saved == 2 * estimate_tokens(message) - new
-
-
-def test_before_a_compaction_the_array_grows(tmp_path: Path) -> None:
-    view = Compaction(ran(tmp_path, None, days=2).events)
-    canvas = drawn(view)
-    assert [one.key for one in canvas.shapes if one.key.startswith("is ")] == [
-        "is fixed",
-        *(f"is {number}" for number in range(len(view.at().now))),
-    ]
-    assert not [one.key for one in canvas.shapes if one.key.startswith("was ")]
-    assert stops(view) == len(view.at().now)
-    assert view.finding(view.at()).startswith("Nothing was compacted: 6 messages")

@@ -9,7 +9,7 @@ from canvases import inside, said, words
 
 import learnkit as lk
 from learnkit.views import Worktrees
-from learnkit.views.drawing import static, theme
+from learnkit.views.drawing import static
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape
 
 WIDTHS = (WIDE, NARROW)
@@ -88,6 +88,7 @@ def test_commits_stand_on_the_lane_of_their_branch_in_the_order_of_time(
     assert all(0 < one.x < canvas.width for one in canvas.shapes if one.kind == "dot")
 
 
+@pytest.mark.slow
 def test_a_conflict_is_dashed_and_main_leads_into_the_branch_that_settles_it(
     clash: lk.EventLog,
 ) -> None:
@@ -100,12 +101,6 @@ def test_a_conflict_is_dashed_and_main_leads_into_the_branch_that_settles_it(
     assert settles.mark == canvas["main"].mark
     assert float(settles.path.split()[1].split("C")[0]) == canvas["branch"].y - both.y
     assert "conflict" in words(canvas)
-
-
-def test_a_commit_says_which_files_it_changes_when_it_is_selected(clash: lk.EventLog) -> None:
-    one = saying(drawn(clash), "b says one = 3")
-    assert one.says.endswith("on b: b says one = 3, changes parse.py")
-    assert "parse.py" in words(drawn(clash)), "and beside it where there is room"
 
 
 def tree(name: str, status: str = "active", **more: Any) -> dict[str, Any]:
@@ -126,15 +121,6 @@ def team() -> lk.EventLog:
     return log
 
 
-def test_a_lane_has_the_colour_of_its_agent_in_every_picture_of_the_team() -> None:
-    canvas = drawn(team())
-    names = ["lead", "alice", "bob"]
-    for lane, owner in (("t1", "bob"), ("t2", "alice"), ("own", "lead")):
-        mark = theme.agent(names.index(owner)).key
-        assert {canvas[f"{kind} {lane}"].mark for kind in ("name", "folder", "branch")} == {mark}
-        assert canvas[f"agent {lane}"].lines[0].startswith(owner)
-
-
 def test_what_was_not_merged_does_not_look_like_a_success() -> None:
     log = team()
     log.append("worktree.keep", tree=tree("t1", "kept"))
@@ -145,27 +131,6 @@ def test_what_was_not_merged_does_not_look_like_a_success() -> None:
     assert canvas["state own"].lines == ("▶\ufe0e active",)
     view = Worktrees(log)
     assert said(view) == ("t1 is kept but not merged; t2 is removed but not merged; own is active.")
-
-
-def test_of_two_commits_at_once_both_stand_on_the_branch_that_names_the_second() -> None:
-    log = team()
-    log.append("worktree.commits", commits=[{"id": "c0", "refs": ["main"]}])
-    new = {"id": "c2", "refs": ["wt/own"], "parents": ["c1"], "subject": "second"}
-    old = {"id": "c1", "parents": ["c0"], "subject": "one before"}
-    log.append("worktree.commits", commits=[new, old, {"id": "c0", "refs": ["main"]}])
-    canvas = drawn(log)
-    first, second = saying(canvas, "one before"), saying(canvas, "second")
-    assert first.y == second.y == canvas["branch own"].y
-    assert first.x < second.x
-
-
-def test_a_commit_after_the_merge_is_not_merged_yet() -> None:
-    log = team()
-    log.append("worktree.merge", tree=tree("own"))
-    assert drawn(log)["state own"].lines == ("✓ merged",)
-    new = {"id": "c9", "refs": ["wt/own"], "subject": "more"}
-    log.append("worktree.commits", commits=[new])
-    assert drawn(log)["state own"].lines == ("▶\ufe0e active",)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

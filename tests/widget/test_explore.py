@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
-import re
 from typing import Any
 
 import pytest
@@ -72,13 +68,6 @@ def test_without_scripts_three_states_stand_side_by_side_and_what_is_assumed() -
     assert "<b>" not in html
 
 
-def test_a_message_answers_the_values_that_were_asked() -> None:
-    message = explorable().message({"files": 4, "way": 1}, 400)
-    assert message["finding"] == "5 files, parallel: <b>"
-    assert message["frame"][0] == ["size", f'["size",400,{10 * 4 + 8}]']
-    assert len(message["frame"]) == 6
-
-
 def test_a_function_that_raises_is_an_answer_too() -> None:
     from learnkit.widget.explore_host import Explorer
 
@@ -109,24 +98,3 @@ def test_a_function_that_raises_is_an_answer_too() -> None:
 def test_more_than_one_cause_is_refused(controls: dict[str, Any], said: str) -> None:
     with pytest.raises(lk.UsageError, match=said):
         lk.explore(stack, **controls)
-
-
-def test_controls_that_change_nothing_are_refused() -> None:
-    with pytest.raises(lk.UsageError, match="1 values"):
-        lk.drag([1])
-    with pytest.raises(lk.UsageError, match="starts at 7"):
-        lk.drag([1, 2], 7)
-    with pytest.raises(lk.UsageError, match="two or three"):
-        lk.pick(["a", "b", "c", "d"])
-    with pytest.raises(lk.UsageError, match="0 values"):
-        lk.pick([])
-
-
-def test_a_page_of_explorables_loads_nothing_and_holds_their_answers() -> None:
-    from learnkit.widget import frozen
-
-    page = frozen.page("x", frozen.framed(explorable().html(), explorable().tape()))
-    (packed,) = re.findall(r'<script type="application/gzip">([^<]+)</script>', page)
-    data = json.loads(gzip.decompress(base64.b64decode(packed)))
-    assert data == explorable().tape()
-    assert "://" not in page.replace("http://www.w3.org/2000/svg", "")

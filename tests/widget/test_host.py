@@ -33,10 +33,6 @@ with Messages(log).live():
     say(log, 0)
 print(sorted({"anywidget", "ipywidgets", "nbformat"} & set(sys.modules)))
 """
-FAILING = """
-with Messages(EventLog()).live():
-    raise RuntimeError("on purpose")
-"""
 BROKEN = """
 os.environ.pop("LEARNKIT_STATIC", None)
 class Broken(Messages):
@@ -45,12 +41,6 @@ class Broken(Messages):
 log = EventLog()
 with Broken(log).live():
     say(log, 0)
-"""
-BARE = """
-os.environ.pop("LEARNKIT_STATIC", None)
-log = EventLog()
-say(log, 0)
-Messages(log)
 """
 LIVE = """
 os.environ.pop("LEARNKIT_STATIC", None)
@@ -142,26 +132,9 @@ def test_static_is_shown_once_at_the_end_without_any_widget(kernel: Kernel) -> N
     assert not [one for one in messages if one["msg_type"].startswith("comm")]
 
 
-def test_static_is_also_shown_when_the_block_fails(kernel: Kernel) -> None:
-    messages = kernel.run(FAILING)
-    assert len(displayed(messages)) == 1
-    (error,) = [one["content"] for one in messages if one["msg_type"] == "error"]
-    assert error["evalue"] == "on purpose"
-
-
 def test_what_a_live_view_raises_is_raised_in_its_cell(kernel: Kernel) -> None:
     errors = [one["content"] for one in kernel.run(BROKEN) if one["msg_type"] == "error"]
     assert [error["evalue"] for error in errors] == ["this view cannot draw that"]
-
-
-def test_in_an_open_notebook_a_cells_last_view_is_a_player_too(kernel: Kernel) -> None:
-    """As an image it could not see the theme of the page."""
-    messages = kernel.run(BARE)
-    (bundle,) = (one["content"]["data"] for one in messages if one["msg_type"] == "execute_result")
-    assert set(bundle) == {WIDGET, "text/html", "text/plain"}
-    (start,) = sent(kernel.tell(bundle[WIDGET]["model_id"], {"want": 0}))
-    assert len(start["patches"]) == 2
-    assert start["finding"].startswith("1 message, ")
 
 
 def test_live_grows_from_twenty_threads_and_answers_the_page(kernel: Kernel) -> None:
@@ -194,6 +167,7 @@ def test_live_grows_from_twenty_threads_and_answers_the_page(kernel: Kernel) -> 
         assert not sent(kernel.tell(comm, nonsense))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_after_another_width_was_asked_for_the_first_feed_is_silent() -> None:
     """The pump may be about to flush it: its steps would be taken for those of the new layout."""
     from learnkit.events.log import EventLog

@@ -97,14 +97,6 @@ def test_a_patch_turns_one_frame_into_the_next(old: Frame, new: Frame) -> None:
     assert dict(patch.get("set", [])) == {k: v for k, v in new.items() if old.get(k) != v}
 
 
-def test_adding_in_the_middle_needs_no_order() -> None:
-    old = {"a": "1", "b": "2", "c": "3"}
-    assert diff(old, {**old, "d": "4"}) == {"set": [["d", "4"]]}
-    new = {"a": "1", "x": "7", "y": "8", "b": "2", "c": "3"}
-    assert diff(old, new) == {"set": [["x", "7"], ["y", "8"]], "at": {"y": "b", "x": "b"}}
-    assert diff(old, old) == {}
-
-
 @given(st.lists(frames, max_size=12))
 def test_a_feed_sends_every_step_once_and_numbered(shown: list[Frame]) -> None:
     class Given(Marks):

@@ -37,16 +37,3 @@ def test_the_verdict_is_the_answer_of_the_client(place: int, way: str) -> None:
         client.messages.create(**request(changed(place, way)))
     assert refusal.message in str(caught.value)
     assert str(caught.value.status_code) in answer.finding
-
-
-def test_three_blocks_can_go() -> None:
-    names = ["nothing", *(one.name for one in blocks())]
-    free = [name for n, name in enumerate(names, -1) if verdict(n, REMOVE) is None]
-    assert free == ["nothing", "the thinking", "the text before the call", "the answer"]
-
-
-def test_a_block_keeps_its_name_and_its_key_when_it_moves() -> None:
-    for place in range(len(blocks())):
-        array = changed(place, MOVE)
-        assert sorted(one.name for one in array) == sorted(one.name for one in blocks())
-        assert array[-1].name == blocks()[place].name

@@ -11,7 +11,7 @@ import learnkit as lk
 from learnkit.core.token_count import sent
 from learnkit.course.lessons.bills import PRICE
 from learnkit.course.lessons.s05 import explorable
-from learnkit.views.drawing.display import NARROW, WIDE
+from learnkit.views.drawing.display import WIDE
 
 NAMES = [f"manuals-of-{number:02}" for number in range(explorable.SKILLS)]
 RULE = "Before the next step, read what the step before this one has changed.\n"
@@ -72,35 +72,3 @@ def test_preloading_wins_late_and_the_picture_says_so_only_there(loads: str, fir
         assert costs == [f"{bill:.1f}" for bill in sorted(bills)]
         said = [line for shape in answer.canvas.shapes for line in shape.lines]
         assert any(f"from {first} skills on" in line for line in said) == (used >= first)
-
-
-def test_what_is_not_used_is_shown_as_such() -> None:
-    assert explorable.context(3, 20)[2] == 17 * explorable.PRELOADED
-    assert explorable.context(3, 0)[2] == 0
-    used = [explorable.context(number, 0)[1] for number in (0, 10, 20)]
-    assert used == [0, 10 * explorable.LOADED, 20 * explorable.LOADED]
-
-
-@pytest.mark.parametrize("loads", LOADS)
-@pytest.mark.parametrize("width", [NARROW, 500, WIDE])
-def test_the_bars_and_curves_are_on_scales_that_stay(width: float, loads: str) -> None:
-    first = explorable.draw(width, 0, loads).canvas
-    zero, half = (int(first[f"tick {tick}"].path.split()[0][1:]) for tick in (0, 50_000))
-    for used in range(explorable.SKILLS + 1):
-        canvas = explorable.draw(width, used, loads).canvas
-        for key in ("tick 50000", "bill line 80000"):
-            assert canvas[key] == first[key]
-        if used % 5 == 0:
-            assert canvas["cause"].x == pytest.approx(canvas[f"used tick {used}"].x, abs=1)
-        for row, preloaded in enumerate(explorable.WAYS.values()):
-            bars = [
-                canvas[f"{row} {word}"] for word in ("catalogue, tools", "used", "not used", "work")
-            ]
-            tokens = sum(explorable.context(used, preloaded))
-            assert sum(bar.width for bar in bars) == pytest.approx(
-                tokens * (half - zero) / 50_000, abs=2
-            )
-            *_, end = canvas[f"{row} curve"].path[1:].split("L")  # as far as it was dragged
-            dot = canvas[f"{row} now"]
-            assert [dot.x, dot.y] == pytest.approx([int(one) for one in end.split()], abs=1)
-        assert canvas["0 line"].y != canvas["1 line"].y

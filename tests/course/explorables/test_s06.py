@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 import learnkit as lk
-from learnkit.course.lessons.bills import PRICE
 from learnkit.course.lessons.s06 import explorable
 from learnkit.course.lessons.s06.daily_logs import write_logs
-from learnkit.views.drawing.display import NARROW, WIDE
+from learnkit.views.drawing.display import WIDE
 
 ASKED = "Read the logs in logs/ one after the other, and tell me the highest value of all days."
 
@@ -75,12 +74,6 @@ def test_every_request_is_as_long_and_as_cached_as_in_a_real_run(
         assert [one.before for one in session].count(kind) == kinds.count(kind)
 
 
-def test_the_bill_is_that_of_the_price_list(least: int, tmp_path: Path) -> None:
-    replies = [event.data for event in real(least, tmp_path) if event.type == "model.replied"]
-    dollars = sum(PRICE.of({**data["usage"], "simulated": False}) or 0 for data in replies)
-    assert sum(explorable.bill(least)) == pytest.approx(100 * dollars, rel=0.005)
-
-
 def test_the_finding_names_both_costs_and_the_end_is_not_the_best() -> None:
     said = {least: explorable.draw(WIDE, least) for least in explorable.LEAST}
     best = explorable.cheapest()
@@ -99,57 +92,3 @@ def test_the_finding_names_both_costs_and_the_end_is_not_the_best() -> None:
     )
     for least, answer in said.items():
         assert f"${sum(explorable.bill(least)):.2f}" in answer.finding
-
-
-def test_a_legend_names_only_what_its_picture_shows() -> None:
-    for width in (NARROW, WIDE):
-        canvas = explorable.draw(width, 2_000).canvas
-        bill = canvas["bill in"].y
-        above = {one.mark for one in canvas.shapes if one.key[0] in "cn" and one.y < bill}
-        keys = {one.mark: one.y for one in canvas.shapes if one.key.startswith("key ") and one.mark}
-        assert {"cached", "fresh"} <= above
-        assert "output" not in above
-        assert keys["cached"] == keys["fresh"] < bill - 20 < keys["output"]
-
-
-def test_the_reasons_are_true() -> None:
-    best = explorable.bill(explorable.cheapest())
-    for least in explorable.LEAST:
-        because = explorable.draw(WIDE, least).because
-        read, new, _ = explorable.bill(least)
-        summaries = [one.before for one in explorable.session(least)].count("summarised")
-        assert ("passes" in because) == (summaries > 0)
-        if "early message" in because:  # what is rewritten costs more than what less reading saves
-            assert new - best[1] > best[0] - read >= 0
-        if "for longer" in because:
-            assert read > best[0]
-
-
-def test_the_last_choice_clears_nothing_and_the_first_as_often_as_it_can() -> None:
-    befores = [[one.before for one in explorable.session(least)] for least in (0, 6_000)]
-    assert [before.count("cleared") for before in befores] == [
-        explorable.FILES - explorable.KEEP,
-        0,
-    ]
-
-
-@pytest.mark.parametrize("width", [NARROW, 500, WIDE])
-def test_the_columns_are_the_requests_on_one_scale(width: float, least: int) -> None:
-    canvas = explorable.draw(width, least).canvas
-    session = explorable.session(least)
-    heights = [canvas[f"c{n}"].height + canvas[f"n{n}"].height for n in range(len(session))]
-    unit = max(heights) / max(one.cached + one.new for one in session)
-    for height, one in zip(heights, session, strict=True):
-        assert height == pytest.approx((one.cached + one.new) * unit, abs=1.5)
-    assert canvas["sent line 8000"] == explorable.draw(width, 0).canvas["sent line 8000"]
-
-
-@pytest.mark.parametrize("width", [NARROW, WIDE])
-def test_the_cheapest_choice_is_marked_below_its_column(width: float) -> None:
-    for least in explorable.LEAST:
-        canvas = explorable.draw(width, least).canvas
-        column = canvas[f"cached {explorable.cheapest()}"]
-        mark = canvas["best"]
-        assert mark.lines == ("▲",)
-        assert mark.x == pytest.approx(column.x + column.width / 2, abs=1)  # it is centred there
-        assert canvas["cause"].lines == (f"{least / 1000:g}k" if least else "0",)

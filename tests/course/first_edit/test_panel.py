@@ -18,14 +18,13 @@ from learnkit.clients.recordings.recording import Recording
 from learnkit.clients.recordings.replay import Miss
 from learnkit.clients.scripted import Reply
 from learnkit.course.content import load
-from learnkit.course.first_edit import desk, script, widget
-from learnkit.course.first_edit.answers import Given, Paused
+from learnkit.course.first_edit import script, widget
+from learnkit.course.first_edit.answers import Given
 from learnkit.course.first_edit.offer import answer_with
 from learnkit.course.first_edit.panel import Cell, Panel
-from learnkit.course.first_edit.rerun import ending, rerun
+from learnkit.course.first_edit.rerun import rerun
 from learnkit.course.jupyter.edited_cells import Ran
 from learnkit.course.lab import Lab
-from learnkit.course.scenario import Workspaces
 
 RECORDED = [
     lk.use("bash", command="echo hello > hello.txt && cat hello.txt"),
@@ -38,17 +37,6 @@ with lab.scenario("hello") as run:
     places.append(run.workspace)
     agent = run.agent([lk.CodingTools(run.workspace)])
     outcome = agent.run("{prompt}")
-    made = sorted(path.name for path in run.workspace.glob("*.txt"))
-"""
-#: Two prompts, of which the first one is recorded.
-LOOP = """
-with lab.scenario("hello") as run:
-    tools = lk.CodingTools(run.workspace)
-    messages = []
-    for prompt in ("Create hello.txt with hello in it.", "Create bye.txt with bye in it."):
-        agent = run.agent([tools]) if not messages else agent
-        outcome = agent.run(prompt)
-        messages = agent.messages
     made = sorted(path.name for path in run.workspace.glob("*.txt"))
 """
 #: A loop of the learner's own, which forgets the results of calls.
@@ -173,31 +161,6 @@ def test_without_a_model_nobody_is_asked(
     assert panel_of(shell, BYE).state()["server"].endswith("with your key: it costs tokens")
 
 
-def test_what_was_recorded_before_the_miss_is_kept(
-    served: list[dict[str, Any]], shell: InteractiveShell
-) -> None:
-    panel = panel_of(shell, LOOP)
-    panel.ask_the_server()
-    assert shell.user_ns["made"] == ["bye.txt", "hello.txt", "requirements.txt"]
-    replies = [m for m in shell.user_ns["agent"].messages if m["role"] == "assistant"]
-    assert replies[1]["content"][0]["text"] == "hello.txt is there."
-    assert len(served) == len(replies) - 2
-
-
-@pytest.mark.slow
-def test_a_cell_that_then_fails_is_told_in_a_sentence(
-    served: list[dict[str, Any]], shell: InteractiveShell
-) -> None:
-    for line, told in (
-        ("assert made == ['hello.txt']", "checks something that holds for the recorded run"),
-        ("1 / 0", "the cell stopped: ZeroDivisionError: division by zero"),
-        ("raise KeyboardInterrupt", "You interrupted it"),
-    ):
-        panel = panel_of(shell, f"{BYE}{line}\n")
-        panel.act({"server": True})
-        assert told in panel.state()["note"]
-
-
 @pytest.mark.slow
 def test_a_server_that_refuses_is_told_in_a_sentence(
     shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
@@ -208,18 +171,6 @@ def test_a_server_that_refuses_is_told_in_a_sentence(
         panel.act({"server": True})
     assert "answered 0 requests. Then the cell stopped: " in panel.state()["note"]
     assert "no such model" in panel.state()["note"]
-
-
-@pytest.mark.slow
-def test_the_handler_of_errors_is_there_again_after_another_run(
-    served: list[dict[str, Any]], shell: InteractiveShell
-) -> None:
-    panel = panel_of(shell, BYE)
-    before = shell.custom_exceptions, shell.CustomTB
-    panel.act({"server": True})
-    assert (shell.custom_exceptions, shell.CustomTB) == before
-    with pytest.raises(Miss), shell.user_ns["lab"].scenario("hello") as run:
-        run.agent([lk.CodingTools(run.workspace)]).run("Something else.")
 
 
 @pytest.mark.slow
@@ -264,23 +215,6 @@ def test_a_refused_reply_is_taken_back(shell: InteractiveShell) -> None:
     assert "earlier request" in told[-1]["problem"]
     seat.act({"stop": True})
     assert seat.phase == "left"
-
-
-@pytest.mark.slow
-def test_every_agent_of_a_team_can_be_played(shell: InteractiveShell, lab: Lab) -> None:
-    text = CELL.format(prompt="Ask alice.").replace(
-        "[lk.CodingTools(run.workspace)]",
-        "[lk.Subagents(lambda: [lk.CodingTools(run.workspace)])]",
-    )
-    panel = panel_of(shell, text, team=True)
-    seat = panel.be_the_model()
-    assert "the model of 'lead'" in seat.head
-    asks = {"prompt": "Count the stations.", "description": "count"}
-    seat.act({"ask": 1, "reply": [{"tool": "task", "values": asks}]})
-    assert "the model of 'lead.toolu_0001'" in seat.head
-    seat.act({"ask": 2, "reply": [{"text": "Three."}]})
-    assert "the model of 'lead'" in seat.head
-    assert "Three." in str(seat.state()["frame"])
 
 
 TEAM = """
@@ -379,18 +313,6 @@ def test_a_reply_as_python(shell: InteractiveShell, answer: Any, text: str) -> N
 
 
 @pytest.mark.slow
-def test_several_agents_get_a_list_each(shell: InteractiveShell) -> None:
-    miss = missed(shell, BYE)
-    turn = Recording.load(shell.user_ns["lab"]._recording).turns[1]
-    text = script.cell({"lead": [], "alice": [turn]}, miss)
-    given: list[Any] = []
-    fake = type("Lab", (), {"script": staticmethod(given.append)})
-    exec(text, {"lk": lk, "lab": fake})
-    assert list(given[0]) == ["lead", "alice"]
-    assert given[0]["lead"] == [lk.say("Done.")], "a list to begin with"
-
-
-@pytest.mark.slow
 def test_a_list_that_is_too_short_or_too_long_is_told(
     shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -405,11 +327,6 @@ def test_a_list_that_is_too_short_or_too_long_is_told(
     )
     with pytest.raises(lk.UsageError, match="is no reply"):
         answer_with([3], BYE)  # type: ignore[list-item]
-
-
-def test_lab_script_needs_a_cell_that_has_stopped(lab: Lab) -> None:
-    with pytest.raises(lk.UsageError, match="no cell has stopped"):
-        lab.script(["Done."])
 
 
 # Undo
@@ -446,60 +363,7 @@ def test_a_cell_with_no_word_but_those_of_a_likelier_one_is_not_offered() -> Non
     assert [one.id for one in ran.edited(originals, [prompt, tools])] == ["prompt", "tools"]
 
 
-def test_without_a_telling_word_the_cell_itself_comes_first_and_then_all() -> None:
-    ran, change = Ran(), Change("max_tokens", (("gone", "9"), ("new", "8")))
-    for id in ("a", "b"):
-        ran.note(info(id, f"{id} = 8"))
-    assert [one.id for one in ran.edited({"a": "a = 9", "b": "b = 9"}, [change])] == ["b"]
-    assert [one.id for one in ran.edited({"a": "a = 9", "b": "b = 8"}, [change])] == ["a"]
-    assert ran.edited({"a": "a = 8\n", "b": "b = 8"}, [change]) == []
-    assert ran.edited({}, [change]) == [], "a cell of the learner's own has no original"
-
-
-def test_what_a_widget_runs_is_no_cell() -> None:
-    ran = Ran()
-    ran.note(info("a", "one"))
-    ran.note(info("", "press()", history=False))
-    assert (ran.id, ran.text) == ("a", "one")
-
-
 # The way from the page
-
-
-def test_a_press_finds_what_exists_and_nothing_else(shell: InteractiveShell) -> None:
-    panel = panel_of(shell, BYE)
-    states = screen(panel)
-    desk.press(panel.name, '{"want": true}')
-    assert states[-1]["phase"] == ""
-    with pytest.raises(lk.UsageError, match="run its cell again"):
-        desk.press("gone", '{"want": true}')
-    assert len(states) == 1
-
-
-def test_the_endings() -> None:
-    assert ending(None) == ""
-    assert ending(Paused({}, "lead")) == ""
-    assert ending(ValueError("x" * 999)).startswith("Then the cell stopped: ValueError: xxx")
-    assert len(ending(ValueError("x" * 999))) < 300
-
-
-def test_an_error_names_files_as_the_workspace_does_and_no_temporary_path() -> None:
-    box = Workspaces()
-    try:
-        workspace, own = box.new(), box.folder("naive")
-        for path, name in (
-            (workspace / "greet.py", "greet.py"),
-            (workspace / "heatwatch/none.py", "heatwatch/none.py"),
-            (workspace.parent / "diary.txt", "../diary.txt"),
-            (own / "task_1.json", "naive/task_1.json"),
-        ):
-            with pytest.raises(FileNotFoundError) as raised:
-                path.read_text()
-            assert ending(raised.value).endswith(f"No such file or directory: {name!r}")
-        assert ending(ValueError(f"{workspace} is empty")).endswith("ValueError: . is empty")
-        assert ending(ValueError("see /tmp/notes.txt")).endswith("see /tmp/notes.txt")
-    finally:
-        box.remove()
 
 
 def test_each_try_shows_its_output_in_place_of_the_one_before(shell: InteractiveShell) -> None:
@@ -509,13 +373,3 @@ def test_each_try_shows_its_output_in_place_of_the_one_before(shell: Interactive
     assert [len(shown) for shown in outputs] == [2, 2]
     assert outputs[0][1] is not outputs[1][1]
     assert outputs[1][0] is outputs[1][1]
-
-
-@pytest.mark.slow
-def test_no_thread_is_left_after_another_run(
-    shell: InteractiveShell, no_thread_is_left: None, served: list[dict[str, Any]]
-) -> None:
-    panel = panel_of(shell, BYE)
-    panel.act({"server": True})
-    assert panel.state()["phase"] == "ran"
-    assert panel.be_the_model().phase == "yours"

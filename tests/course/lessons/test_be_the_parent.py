@@ -89,13 +89,6 @@ def test_what_a_prompt_leaves_out_is_assumed(
         assert all(re.search(game.FACTS[fact][0], word) for word in shown)
 
 
-def test_the_answer_counts_and_every_child_is_listed(lab: Lab) -> None:
-    good = "Mean of stations/cairo.csv in °F; follow docs/rules.md."
-    said = game.scored(played(lab, "Cairo?", good, "Oslo?", answer="It was -40 F.").events)
-    assert said.count("and reported: The mean of") == 3
-    assert said.endswith("✗ A report was right, but your answer was: It was -40 F.")
-
-
 @pytest.mark.parametrize(
     ("said", "lacks"),
     [
@@ -109,8 +102,3 @@ def test_a_fact_is_heard_in_its_words_and_not_in_their_opposite(
     said: str, lacks: list[str]
 ) -> None:
     assert game.lacking(said) == lacks
-
-
-def test_the_parent_has_no_tool_that_calculates(lab: Lab, tmp_path: Any) -> None:
-    names = [tool.name for one in game.mechanisms(tmp_path) for tool in one.tools]
-    assert names == ["read_file", "task"]
