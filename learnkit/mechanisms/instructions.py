@@ -126,8 +126,8 @@ class Instructions(Mechanism):
 
     def _all(self) -> Iterator[tuple[str, str]]:
         if self._user.is_file():
-            own = Workspace(self._user.parent)
-            yield from self._with_imports(own, self._user.resolve(), self._depth)
+            mine = self._user.resolve()  # the user may keep it elsewhere, and link to it
+            yield from self._with_imports(Workspace(mine.parent), mine, self._depth)
         root, here = self._project.root, self._workspace.root
         for folder in reversed([one for one in (here, *here.parents) if one.is_relative_to(root)]):
             yield from self._of(folder)
@@ -163,9 +163,8 @@ class Instructions(Mechanism):
             target = Path(os.path.normpath(place.parent / named))
             if not self._room or not depth:
                 self.problems.append(f"{named}: it is beyond the limit of bytes or of imports")
-            elif (
-                os.path.lexists(target) or "/" in named or named.endswith(".md")
-            ):  # else it is a mention
+            # What is neither there nor looks like a path is a mention, as in @alice.
+            elif os.path.lexists(target) or "/" in named or named.endswith(".md"):
                 yield from self._with_imports(inside, target, depth - 1)
 
     def _framed(self, whose: str, name: str, text: str) -> str:

@@ -64,6 +64,17 @@ def test_the_user_comes_first_and_the_deepest_folder_last(repository: Path) -> N
     ]
 
 
+def test_the_user_s_own_file_may_be_a_link(repository: Path) -> None:
+    dotfiles = repository.parent / "dotfiles"
+    dotfiles.mkdir()
+    (dotfiles / "AGENTS.md").write_text("mine, and @more.md")
+    (dotfiles / "more.md").write_text("more")
+    user(repository).parent.mkdir()
+    user(repository).symlink_to(dotfiles / "AGENTS.md")
+    agent, _ = sent(repository)
+    assert list(files(agent.system)) == ["user AGENTS.md", "user more.md"]
+
+
 def test_the_facts(repository: Path) -> None:
     (repository / "app" / "new.py").write_text("")
     agent, _ = sent(repository)
