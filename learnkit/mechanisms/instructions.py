@@ -21,7 +21,7 @@ from learnkit.core.token_count import estimate_tokens
 from learnkit.errors import LearnkitError, ToolError
 from learnkit.events.instructions import InstructionsFound, InstructionsLoaded
 from learnkit.events.text import clean, count, one_line
-from learnkit.runtime.git import Git, GitError
+from learnkit.runtime.git import Git
 from learnkit.runtime.secret_scan import refuse_secrets
 from learnkit.runtime.shell import Shell
 from learnkit.runtime.user_folders import config_folder
@@ -191,19 +191,17 @@ class Instructions(Mechanism):
         return f"<{ENVIRONMENT}>\nAs it was at the beginning:\n{said}\n</{ENVIRONMENT}>"
 
     def _git(self) -> list[str]:
-        """The repository, from its root on, and the state of the checkout."""
+        """The repository, from its root on: the branch, and what differs from the last commit."""
         here = self._workspace.root
+        options = ("--untracked-files=normal", "--ignore-submodules=dirty")  # runs nothing in them
         try:
             git = Git(here, self._shell)
             self._project = Workspace(git.root)
-            changes = git.changes(here)
+            state = git.run("status", "--porcelain", "--branch", *options, cwd=here)
         except (LearnkitError, OSError):
             return ["Git: none that can be used here"]
-        try:
-            branch = f"branch {git.run('symbolic-ref', '--short', 'HEAD', cwd=here).strip()}"
-        except GitError:
-            branch = "no branch (a detached HEAD)"
+        branch, *changes = (one_line(line, 120) for line in state.splitlines())
         left = len(changes) - _CHANGES
+        said = f"{count(len(changes), 'change')} that are not committed" if changes else "clean"
         more = [f"… {left:,} more"] if left > 0 else []
-        state = f"{count(len(changes), 'change')} that are not committed" if changes else "clean"
-        return [f"Git: {branch}, {state}", *(one_line(c, 120) for c in changes[:_CHANGES]), *more]
+        return [f"Git: {branch.removeprefix('## ')}; {said}", *changes[:_CHANGES], *more]
