@@ -128,7 +128,7 @@ def _files(folder: Path) -> list[Path]:
 def _agent(stem: str, source: str) -> AgentFile:
     fields, body = split(source)
     known = {name.casefold(): ours for name, ours in TOOLS.items()}
-    given = texts_of(fields, "tools", r",\s*(?![^(]*\))")
+    given = texts_of(fields, "tools", ",")
     # A rule such as Bash(git diff:*) would allow something, and no file can.
     names = [one.partition("(")[0].strip() for one in given]
     turns, model = text_of(fields, "maxTurns"), text_of(fields, "model")

@@ -14,7 +14,7 @@ from learnkit.core.catalog import PRICES
 REVIEWER = """---
 name: reviewer
 description: Reviews a change.
-tools: Read, Grep, Bash(git diff:*)
+tools: Read, Grep, Bash(git diff:*, git log:*)
 model: haiku
 maxTurns: 2
 ---
@@ -140,6 +140,7 @@ def test_what_cannot_be_used_is_left_out_with_its_reason(place: Place) -> None:
         "name": "---\nname: ../x\ndescription: d\n---\nx",
         "turns": "---\ndescription: d\nmaxTurns: -1\n---\nx",
         "deep": f"---\ndescription: {'[' * 1200}\n---\nx",
+        "front": f"---\ndescription: d\ntools: {',' * 3_000_000}\n---\nx",
         "long": f"---\ndescription: d\n---\n{'x' * 64_001}",
     }
     for name, text in bad.items():
