@@ -16,7 +16,6 @@ import yaml
 from learnkit.errors import ToolError, UsageError
 from learnkit.runtime.workspace import FILE_LIMIT
 
-
 #: Characters of front matter.
 LONGEST = 10_000
 

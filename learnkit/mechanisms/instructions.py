@@ -151,7 +151,7 @@ class Instructions(Mechanism):
             self._seen.add(real)
             text = inside.read(path)
             if depth < self._depth:
-                refuse_secrets(text)
+                refuse_secrets(text[: self._limit])
                 parts = real.relative_to(inside.root).parts
                 if any(one.startswith(".") and one not in _OPEN for one in parts):
                     raise ToolError("a hidden file is not imported")
