@@ -97,6 +97,16 @@ def test_a_model_without_a_price_is_not_taken(place: Place, model: str) -> None:
     assert models == [models[0]] * 3
 
 
+def test_an_agent_without_any_of_its_tools_says_so(place: Place) -> None:
+    place.put(".claude/agents/x.md", "---\ndescription: d\ntools: [Grep, Glob]\n---\nx")
+    task = lk.use("task", prompt="p", description="d", kind="x")
+    subagents = lk.Subagents(agents=place.read().agents)
+    agent = lk.Agent(lk.scripted([task, lk.say("ok")]), [lk.CodingTools(place.root), subagents])
+    agent.run("Go.")
+    output = next(e.data["output"] for e in agent.events if e.type == "tool.ended")
+    assert output == "none of the tools of x is here: Grep, Glob"
+
+
 def test_an_agent_s_file_allows_nothing(place: Place) -> None:
     place.put(".claude/agents/reviewer.md", REVIEWER)
     replies = [
