@@ -192,6 +192,47 @@ def test_what_the_project_says_and_keeps_in_files_is_used(tmp_path: Path) -> Non
     assert "/fix-it" in talk.text.partition("there is no /nothing; there are: ")[2]
 
 
+def test_what_is_open_on_the_list_is_above_the_input(tmp_path: Path) -> None:
+    def items(done: int) -> list[dict[str, str]]:
+        status = ["completed"] * done + ["in_progress"] * (done < 8) + ["pending"] * (7 - done)
+        return [
+            {"id": str(n), "text": f"step {n}, which is a long one", "status": one}
+            for n, one in enumerate(status, 1)
+        ]
+
+    script = [lk.use("todo", items=items(1)), lk.say("on it")]
+    talk = Talk(tmp_path, script, ["go"])
+    *lines, count, last = talk.chat.status(30).splitlines()
+    assert lines[0] == "[>] #2: step 2, which is a l…"
+    assert [line[5] for line in lines] == ["2", "3", "4", "5", "6"]
+    assert count == "(1/8 completed) · /todo show…"
+    assert last.startswith("/help · ≈")
+    talk = Talk(tmp_path, [lk.use("todo", items=items(8)), lk.say("done")], ["go"])
+    assert len(talk.chat.status(30).splitlines()) == 1
+
+
+def test_diff_model_and_init_do_what_they_say(tmp_path: Path) -> None:
+    shell = lk.LocalShell()
+    shell.run("git init -q && touch new && echo one > a.txt && git add a.txt", tmp_path)
+    bodies: list[Any] = []
+
+    def model(request: Any) -> Any:
+        bodies.append(request)
+        return lk.say("written")
+
+    talk = Talk(tmp_path, model, ["/diff", f"/model {OTHER}", "/model", "/init"])
+    assert "?? new\n" in talk.text
+    assert "there is no" not in talk.text
+    shell.run(
+        "git -c user.name=a -c user.email=a@b commit -q -m Begin; echo two >> a.txt", tmp_path
+    )
+    assert "+two\n?? new\n" in Talk(tmp_path, [], ["/diff"]).text
+    assert f"{OTHER}; /model NAME takes another one" in talk.text
+    (body,) = bodies
+    assert body["model"] == OTHER
+    assert "Write AGENTS.md" in body["messages"][-1]["content"]
+
+
 def test_reading_is_not_asked_about_and_with_yes_nothing_is(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\n")
     script = [lk.use("read_file", path="a.txt"), lk.use("task_list"), lk.say("done")]
