@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from learnkit.mechanisms.rules import Rules
 from learnkit.terminal.chat import Chat
 from learnkit.terminal.commands import COMMANDS, answer, money
 from learnkit.terminal.replay import Playback
-from learnkit.terminal.session import Session
+from learnkit.terminal.session import Session, open_agent
 
 OTHER = next(name for name in MODELS if name != DEFAULT_MODEL)
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
@@ -167,6 +168,23 @@ def test_rewind_puts_files_and_conversation_back_and_says_what_it_does_not(tmp_p
     assert "the conversation is as it was before" in talk.text
     assert "/rewind takes the number of a prompt, such as /rewind 3, not 'x'" in talk.text
     assert talk.chat.agent.messages[0]["content"] == "four"
+
+
+def test_a_list_goes_back_with_the_conversation_also_for_another_process(tmp_path: Path) -> None:
+    def model(request: Any) -> Any:
+        said = request["messages"][-1]["content"]
+        items = [{"id": "1", "text": str(said), "status": "in_progress"}]
+        return lk.use("todo", items=items) if isinstance(said, str) else lk.say("noted")
+
+    talk = Talk(tmp_path, model, ["one", "/rewind 1", "two", "/rewind 2 files", "/todo"])
+    assert talk.text.rstrip().endswith("[>] #1: two\n(0/1 completed)")
+    talk = Talk(tmp_path / "other", model, ["one", "/rewind 1", "/todo"])
+    assert talk.text.rstrip().endswith("The list is empty.")
+    client = lk.scripted([])
+    with client.clock:
+        events = talk.chat.agent.events
+        again = open_agent(Session(client, tmp_path, events), ExitStack(), print, None)
+    assert [one.items for one in again.mechanisms if isinstance(one, lk.Todo)] == [[]]
 
 
 def test_what_the_project_says_and_keeps_in_files_is_used(tmp_path: Path) -> None:
