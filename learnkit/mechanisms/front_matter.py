@@ -16,6 +16,9 @@ import yaml
 from learnkit.errors import ToolError, UsageError
 from learnkit.runtime.workspace import FILE_LIMIT
 
+#: Characters of front matter.
+LONGEST = 10_000
+
 
 class _Loader(yaml.BaseLoader):
     """YAML in which every scalar is text (``version: 1.0`` is no number), and a key comes once.
@@ -42,8 +45,11 @@ def split(source: str) -> tuple[dict[Any, Any], str]:
         raise UsageError("the first line must be '---', and the front matter follows it")
     if len(rules) == 1:
         raise UsageError("the front matter has no end; put a line '---' below its fields")
+    front = "\n".join(lines[1 : rules[1]])
+    if len(front) > LONGEST:  # YAML takes a second for every hundred thousand
+        raise UsageError(f"the front matter has {len(front):,} characters; at most {LONGEST:,}")
     try:
-        fields = yaml.load("\n".join(lines[1 : rules[1]]), _Loader)
+        fields = yaml.load(front, _Loader)
     except RecursionError:
         raise UsageError("the front matter is nested too deeply") from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:

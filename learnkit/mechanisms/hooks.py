@@ -115,14 +115,10 @@ class UserHooks(Mechanism):
                 return _framed(said)
         return None
 
-    def _of(
-        self, moment: Moment, agent: AgentLike | None = None, call: Call | None = None
-    ) -> list[Hook]:
-        return [
-            one
-            for one in self._hooks
-            if one.moment == moment and (agent is None or call is None or one.about(agent, call))
-        ]
+    def _of(self, moment: Moment, *about: Any) -> list[Hook]:
+        """The hooks of a moment; with an agent and its call, those that are about it."""
+        found = [one for one in self._hooks if one.moment == moment]
+        return [one for one in found if one.about(*about)] if about else found
 
     def _run(self, agent: AgentLike, hook: Hook, **given: Any) -> tuple[Outcome, str]:
         """How a hook has ended, and what it said: its output if it passed, else its errors."""

@@ -21,7 +21,7 @@ from learnkit.core.token_count import estimate_tokens
 from learnkit.errors import LearnkitError, ToolError
 from learnkit.events.instructions import InstructionsFound, InstructionsLoaded
 from learnkit.events.text import clean, count, one_line
-from learnkit.runtime.git import Git, GitError
+from learnkit.runtime.git import Git
 from learnkit.runtime.secret_scan import refuse_secrets
 from learnkit.runtime.shell import Shell
 from learnkit.runtime.user_folders import config_folder
@@ -126,8 +126,8 @@ class Instructions(Mechanism):
 
     def _all(self) -> Iterator[tuple[str, str]]:
         if self._user.is_file():
-            own = Workspace(self._user.parent)
-            yield from self._with_imports(own, self._user.resolve(), self._depth)
+            mine = self._user.resolve()  # the user may keep it elsewhere, and link to it
+            yield from self._with_imports(Workspace(mine.parent), mine, self._depth)
         root, here = self._project.root, self._workspace.root
         for folder in reversed([one for one in (here, *here.parents) if one.is_relative_to(root)]):
             yield from self._of(folder)
@@ -151,7 +151,7 @@ class Instructions(Mechanism):
             self._seen.add(real)
             text = inside.read(path)
             if depth < self._depth:
-                refuse_secrets(text)
+                refuse_secrets(text[: self._limit])
                 parts = real.relative_to(inside.root).parts
                 if any(one.startswith(".") and one not in _OPEN for one in parts):
                     raise ToolError("a hidden file is not imported")
@@ -163,9 +163,8 @@ class Instructions(Mechanism):
             target = Path(os.path.normpath(place.parent / named))
             if not self._room or not depth:
                 self.problems.append(f"{named}: it is beyond the limit of bytes or of imports")
-            elif (
-                os.path.lexists(target) or "/" in named or named.endswith(".md")
-            ):  # else it is a mention
+            # What is neither there nor looks like a path is a mention, as in @alice.
+            elif os.path.lexists(target) or "/" in named or named.endswith(".md"):
                 yield from self._with_imports(inside, target, depth - 1)
 
     def _framed(self, whose: str, name: str, text: str) -> str:
@@ -192,19 +191,17 @@ class Instructions(Mechanism):
         return f"<{ENVIRONMENT}>\nAs it was at the beginning:\n{said}\n</{ENVIRONMENT}>"
 
     def _git(self) -> list[str]:
-        """The repository, from its root on, and the state of the checkout."""
+        """The repository, from its root on: the branch, and what differs from the last commit."""
         here = self._workspace.root
+        options = ("--untracked-files=normal", "--ignore-submodules=dirty")  # runs nothing in them
         try:
             git = Git(here, self._shell)
             self._project = Workspace(git.root)
-            changes = git.changes(here)
+            state = git.run("status", "--porcelain", "--branch", *options, cwd=here)
         except (LearnkitError, OSError):
             return ["Git: none that can be used here"]
-        try:
-            branch = f"branch {git.run('symbolic-ref', '--short', 'HEAD', cwd=here).strip()}"
-        except GitError:
-            branch = "no branch (a detached HEAD)"
+        branch, *changes = (one_line(line, 120) for line in state.splitlines())
         left = len(changes) - _CHANGES
+        said = f"{count(len(changes), 'change')} that are not committed" if changes else "clean"
         more = [f"… {left:,} more"] if left > 0 else []
-        state = f"{count(len(changes), 'change')} that are not committed" if changes else "clean"
-        return [f"Git: {branch}, {state}", *(one_line(c, 120) for c in changes[:_CHANGES]), *more]
+        return [f"Git: {branch.removeprefix('## ')}; {said}", *changes[:_CHANGES], *more]

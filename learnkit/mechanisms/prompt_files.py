@@ -83,7 +83,8 @@ class PromptFiles:
 
     They are in the folders ``agents`` and ``commands`` of the user's own, ``learnkit`` in
     ``~/.config`` or ``XDG_CONFIG_HOME``, and of ``.agents`` and ``.claude`` in the workspace. Of
-    two with one name, the first one found counts, in this order. No link is followed out of them.
+    two with one name, the first one found counts, in this order. No link may lead out of the
+    workspace.
 
     Args:
         workspace: the project's folder.
@@ -100,7 +101,9 @@ class PromptFiles:
         self.agents: dict[str, AgentFile] = {}
         self.commands: dict[str, CommandFile] = {}
         self.problems: list[str] = []
-        for place, inside in ((own, own), (root / ".agents", root), (root / ".claude", root)):
+        # The user may keep theirs elsewhere, and link to it; a project may not.
+        anywhere = Path(own.resolve().anchor)
+        for place, inside in ((own, anywhere), (root / ".agents", root), (root / ".claude", root)):
             for file in _files(place / "agents"):
                 with self._left_out(file):
                     agent = _agent(file.stem, read_inside(file, inside.resolve()))
@@ -125,7 +128,7 @@ def _files(folder: Path) -> list[Path]:
 def _agent(stem: str, source: str) -> AgentFile:
     fields, body = split(source)
     known = {name.casefold(): ours for name, ours in TOOLS.items()}
-    given = texts_of(fields, "tools", r",\s*(?![^(]*\))")
+    given = texts_of(fields, "tools", ",")
     # A rule such as Bash(git diff:*) would allow something, and no file can.
     names = [one.partition("(")[0].strip() for one in given]
     turns, model = text_of(fields, "maxTurns"), text_of(fields, "model")

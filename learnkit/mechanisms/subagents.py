@@ -214,6 +214,8 @@ class Subagents(Mechanism):
         )
         if file is not None and file.tools is not None:
             child.tools = {name: child.tools[name] for name in file.tools if name in child.tools}
+            if file.tools and not child.tools:
+                raise ToolError(f"none of the tools of {kind} is here: {', '.join(file.tools)}")
         if kind == "explore":
             # bash goes as well: it can write.
             child.tools = {name: tool for name, tool in child.tools.items() if tool.read_only}

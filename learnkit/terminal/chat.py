@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from learnkit.core.transcript import texts
 from learnkit.errors import LearnkitError
 from learnkit.events.text import clean, count, one_line
 from learnkit.runtime.clock import stopped_by
@@ -144,8 +145,6 @@ class Chat:
 
     def _show_end(self) -> None:
         """Show how a conversation ended that goes on."""
-        from learnkit.core.transcript import texts
-
         own = [event for event in self.agent.events if event.lane == self.agent.name]
         prompts = [one.data["prompt"] for one in own if one.type == "run.started"]
         self._echo(next(texts(next(filter(None, reversed(prompts)), "")), ""))
@@ -318,6 +317,7 @@ class Chat:
         if self._playback is not None and name == "compact":
             self.output.say("A summary is not in the recording, so none is made.", "dim")
             return
+        before = self.agent.messages
         match answer(self.agent, line):
             case Opened(path):
                 self._switch(path)
@@ -330,6 +330,9 @@ class Chat:
                 self.output.show(Syntax(clean(said), "diff", word_wrap=True, **theme))
             case said:
                 self.output.say(clean(said))
+        gone = before[len(self.agent.messages) :] if name == "rewind" else []
+        if gone and self._keyboard is not None:  # the prompt may be changed, and sent again
+            self._keyboard.give_back(next(texts(gone[0]["content"]), ""))
 
     def _switch(self, path: Path | None) -> None:
         """Leave this session for another one, or for a new one."""

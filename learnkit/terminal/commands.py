@@ -286,6 +286,7 @@ def _init(agent: Agent, rest: str) -> Prompt:
 
 def _rewind(agent: Agent, rest: str) -> str:
     from learnkit.mechanisms.checkpoints import Checkpoints
+    from learnkit.terminal.session import restore_list
 
     kept = _of(agent, Checkpoints)
     if kept is None or not kept.checkpoints:
@@ -301,6 +302,7 @@ def _rewind(agent: Agent, rest: str) -> str:
     files, conversation = only != "conversation", only != "files"
     at = _number("rewind", number, "the number of a prompt")
     restored, whole = kept.rewind(at, files=files, conversation=conversation)
+    restore_list(agent)
     said = f"put back: {', '.join(restored) or 'no file'}; commands are not undone" if files else ""
     stays = "the conversation stays, since it was summarised after that prompt"
     told = ("the conversation is as it was before" if whole else stays) if conversation else ""

@@ -59,12 +59,13 @@ class Headless:
     ) -> None:
         self._opened, self._rules, self._form, self._options = opened, rules, form, options
         self._refused: list[str] = []
+        self._signal: int = signal.SIGINT
 
     def run(self, prompt: str) -> int:
         """Work on a prompt; return the exit code."""
         import anthropic
 
-        signal.signal(signal.SIGTERM, _interrupted)
+        signal.signal(signal.SIGTERM, self._interrupted)
         code, problem = ERROR, ""
         with ExitStack() as stack:
             session = stack.enter_context(self._opened)
@@ -74,7 +75,7 @@ class Headless:
             try:
                 code = self._work(session, stack, prompt)
             except KeyboardInterrupt:
-                code, problem = 128 + signal.SIGINT, "interrupted"
+                code, problem = 128 + self._signal, "interrupted"
             except anthropic.APIError as error:
                 problem = sentence(error, str(session.client.base_url))
             except BrokenPipeError:  # nobody reads any more
@@ -109,6 +110,10 @@ class Headless:
             _tell(session.record.problem)
         return DONE if outcome.reason in _ENDS and not self._refused else STOPPED
 
+    def _interrupted(self, number: int, frame: object) -> None:
+        self._signal = number
+        raise KeyboardInterrupt
+
     def _event(self, event: Event) -> None:
         """Note a call that nobody could allow, of whichever agent."""
         data = event.data
@@ -140,7 +145,3 @@ def _print(said: dict[str, Any]) -> None:
 
 def _tell(text: str) -> None:
     print(f"learnkit: {clean(text)}", file=sys.stderr)
-
-
-def _interrupted(number: int, frame: object) -> None:
-    raise KeyboardInterrupt

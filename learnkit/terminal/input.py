@@ -155,7 +155,11 @@ class Keyboard:
         if None in lines:  # the user has left
             self._lines.put(None)
         elif lines:
-            self._call(self._write_again, "\n".join(filter(None, lines)))
+            self.give_back("\n".join(filter(None, lines)))
+
+    def give_back(self, text: str) -> None:
+        """Put a text into the input line, before what is there."""
+        self._call(self._write_again, text)
 
     def ask(self, question: Question) -> Answer:
         """Show a question, and wait for the answer; no when its agent is stopped meanwhile."""

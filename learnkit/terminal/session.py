@@ -77,7 +77,6 @@ def open_agent(
     """
     from learnkit.backends.connect import SETTING, open_backend
     from learnkit.harness import full_agent
-    from learnkit.mechanisms.todo import Todo
     from learnkit.runtime.virtual_clock import VirtualClock
 
     client: Any = session.client
@@ -92,11 +91,26 @@ def open_agent(
     options |= {"backend": backend, "permission": permission, "events": session.events}
     agent = full_agent(client, session.workspace, **options)
     agent.resume()
-    lists = [one for one in session.events if one.type == "todo.updated" and one.lane == agent.name]
-    for todo in agent.mechanisms:
-        if isinstance(todo, Todo) and lists:
-            todo.restore(lists[-1].data["items"])
+    restore_list(agent)
     return agent
+
+
+def restore_list(agent: Agent) -> None:
+    """Give the agent the list that belongs to its conversation, as its log has it."""
+    from learnkit.mechanisms.todo import Todo
+
+    now: list[Any] = []
+    before: dict[int, list[Any]] = {}
+    for event in agent.events:
+        if event.lane == agent.name and event.type == "todo.updated":
+            now = event.data["items"]
+        elif event.type == "checkpoint.made":
+            before[event.data["number"]] = now
+        elif event.type == "checkpoint.restored" and event.data.get("conversation"):
+            now = before.get(event.data["number"], [])
+    for one in agent.mechanisms:
+        if isinstance(one, Todo):
+            one.restore(now)
 
 
 def own_parts(session: Session) -> dict[str, Any]:

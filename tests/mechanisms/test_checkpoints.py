@@ -127,6 +127,7 @@ def test_another_process_goes_on_where_the_last_one_was(tmp_path: Path) -> None:
     assert (later.messages, state(tmp_path)) == ([], {})
 
 
+@pytest.mark.slow
 def test_killed_at_any_step_everything_can_be_put_back(tmp_path: Path) -> None:
     """The process dies at each of its steps on the disk: while it keeps, writes and goes back."""
     rounds = 0

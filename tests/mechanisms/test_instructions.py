@@ -64,12 +64,23 @@ def test_the_user_comes_first_and_the_deepest_folder_last(repository: Path) -> N
     ]
 
 
+def test_the_user_s_own_file_may_be_a_link(repository: Path) -> None:
+    dotfiles = repository.parent / "dotfiles"
+    dotfiles.mkdir()
+    (dotfiles / "AGENTS.md").write_text("mine, and @more.md")
+    (dotfiles / "more.md").write_text("more")
+    user(repository).parent.mkdir()
+    user(repository).symlink_to(dotfiles / "AGENTS.md")
+    agent, _ = sent(repository)
+    assert list(files(agent.system)) == ["user AGENTS.md", "user more.md"]
+
+
 def test_the_facts(repository: Path) -> None:
     (repository / "app" / "new.py").write_text("")
     agent, _ = sent(repository)
     system, today = agent.system, agent.clock.now().astimezone()
     assert f"Workspace: /workspace\nDate: {today:%Y-%m-%d}\nPlatform: " in system
-    assert "Git: branch trunk, 1 change that" in system
+    assert "Git: No commits yet on trunk; 1 change that" in system
     assert "?? app/" in system
     assert str(repository) not in system
 
@@ -193,7 +204,7 @@ def test_the_file_itself_may_not_be_a_link_to_the_outside(repository: Path) -> N
 def test_git_runs_nothing_that_the_repository_names(repository: Path) -> None:
     ran = repository.parent / "ran"
     LocalShell().run(f"git config core.fsmonitor 'touch {ran}; false'", repository)
-    assert "branch trunk" in sent(repository)[0].system
+    assert "on trunk" in sent(repository)[0].system
     assert not ran.exists()
 
 

@@ -14,7 +14,7 @@ from learnkit.core.catalog import PRICES
 REVIEWER = """---
 name: reviewer
 description: Reviews a change.
-tools: Read, Grep, Bash(git diff:*)
+tools: Read, Grep, Bash(git diff:*, git log:*)
 model: haiku
 maxTurns: 2
 ---
@@ -97,6 +97,16 @@ def test_a_model_without_a_price_is_not_taken(place: Place, model: str) -> None:
     assert models == [models[0]] * 3
 
 
+def test_an_agent_without_any_of_its_tools_says_so(place: Place) -> None:
+    place.put(".claude/agents/x.md", "---\ndescription: d\ntools: [Grep, Glob]\n---\nx")
+    task = lk.use("task", prompt="p", description="d", kind="x")
+    subagents = lk.Subagents(agents=place.read().agents)
+    agent = lk.Agent(lk.scripted([task, lk.say("ok")]), [lk.CodingTools(place.root), subagents])
+    agent.run("Go.")
+    output = next(e.data["output"] for e in agent.events if e.type == "tool.ended")
+    assert output == "none of the tools of x is here: Grep, Glob"
+
+
 def test_an_agent_s_file_allows_nothing(place: Place) -> None:
     place.put(".claude/agents/reviewer.md", REVIEWER)
     replies = [
@@ -139,7 +149,8 @@ def test_what_cannot_be_used_is_left_out_with_its_reason(place: Place) -> None:
         "silent": "---\nname: silent\n---\nx",
         "name": "---\nname: ../x\ndescription: d\n---\nx",
         "turns": "---\ndescription: d\nmaxTurns: -1\n---\nx",
-        "deep": f"---\ndescription: {'[' * 5000}\n---\nx",
+        "deep": f"---\ndescription: {'[' * 1200}\n---\nx",
+        "front": f"---\ndescription: d\ntools: {',' * 3_000_000}\n---\nx",
         "long": f"---\ndescription: d\n---\n{'x' * 64_001}",
     }
     for name, text in bad.items():
@@ -159,6 +170,13 @@ def test_a_folder_that_is_a_link_to_the_outside_is_not_read(place: Place) -> Non
     files = place.read()
     assert files.agents == {}
     assert len(files.problems) == 1
+
+
+def test_the_user_s_own_file_may_be_a_link(place: Place) -> None:
+    kept = place.put("../dotfiles/x.md", "---\ndescription: d\n---\nx")
+    (place.user / "agents").mkdir(parents=True)
+    (place.user / "agents" / "x.md").symlink_to(kept)
+    assert list(place.read().agents) == ["x"]
 
 
 def test_a_hostile_description_stays_a_line_in_its_place(place: Place) -> None:

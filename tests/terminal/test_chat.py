@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from learnkit.mechanisms.rules import Rules
 from learnkit.terminal.chat import Chat
 from learnkit.terminal.commands import COMMANDS, answer, money
 from learnkit.terminal.replay import Playback
-from learnkit.terminal.session import Session
+from learnkit.terminal.session import Session, open_agent
 
 OTHER = next(name for name in MODELS if name != DEFAULT_MODEL)
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
@@ -169,6 +170,23 @@ def test_rewind_puts_files_and_conversation_back_and_says_what_it_does_not(tmp_p
     assert talk.chat.agent.messages[0]["content"] == "four"
 
 
+def test_a_list_goes_back_with_the_conversation_also_for_another_process(tmp_path: Path) -> None:
+    def model(request: Any) -> Any:
+        said = request["messages"][-1]["content"]
+        items = [{"id": "1", "text": str(said), "status": "in_progress"}]
+        return lk.use("todo", items=items) if isinstance(said, str) else lk.say("noted")
+
+    talk = Talk(tmp_path, model, ["one", "/rewind 1", "two", "/rewind 2 files", "/todo"])
+    assert talk.text.rstrip().endswith("[>] #1: two\n(0/1 completed)")
+    talk = Talk(tmp_path / "other", model, ["one", "/rewind 1", "/todo"])
+    assert talk.text.rstrip().endswith("The list is empty.")
+    client = lk.scripted([])
+    with client.clock:
+        events = talk.chat.agent.events
+        again = open_agent(Session(client, tmp_path, events), ExitStack(), print, None)
+    assert [one.items for one in again.mechanisms if isinstance(one, lk.Todo)] == [[]]
+
+
 def test_what_the_project_says_and_keeps_in_files_is_used(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_text("Write tests first.\n")
     for place, text in {
@@ -190,6 +208,47 @@ def test_what_the_project_says_and_keeps_in_files_is_used(tmp_path: Path) -> Non
     assert "critic" in str([one for one in bodies[0]["tools"] if one["name"] == "task"])
     assert re.search(r"/fix-it +Mend", talk.text)
     assert "/fix-it" in talk.text.partition("there is no /nothing; there are: ")[2]
+
+
+def test_what_is_open_on_the_list_is_above_the_input(tmp_path: Path) -> None:
+    def items(done: int) -> list[dict[str, str]]:
+        status = ["completed"] * done + ["in_progress"] * (done < 8) + ["pending"] * (7 - done)
+        return [
+            {"id": str(n), "text": f"step {n}, which is a long one", "status": one}
+            for n, one in enumerate(status, 1)
+        ]
+
+    script = [lk.use("todo", items=items(1)), lk.say("on it")]
+    talk = Talk(tmp_path, script, ["go"])
+    *lines, count, last = talk.chat.status(30).splitlines()
+    assert lines[0] == "[>] #2: step 2, which is a l…"
+    assert [line[5] for line in lines] == ["2", "3", "4", "5", "6"]
+    assert count == "(1/8 completed) · /todo show…"
+    assert last.startswith("/help · ≈")
+    talk = Talk(tmp_path, [lk.use("todo", items=items(8)), lk.say("done")], ["go"])
+    assert len(talk.chat.status(30).splitlines()) == 1
+
+
+def test_diff_model_and_init_do_what_they_say(tmp_path: Path) -> None:
+    shell = lk.LocalShell()
+    shell.run("git init -q && touch new && echo one > a.txt && git add a.txt", tmp_path)
+    bodies: list[Any] = []
+
+    def model(request: Any) -> Any:
+        bodies.append(request)
+        return lk.say("written")
+
+    talk = Talk(tmp_path, model, ["/diff", f"/model {OTHER}", "/model", "/init"])
+    assert "?? new\n" in talk.text
+    assert "there is no" not in talk.text
+    shell.run(
+        "git -c user.name=a -c user.email=a@b commit -q -m Begin; echo two >> a.txt", tmp_path
+    )
+    assert "+two\n?? new\n" in Talk(tmp_path, [], ["/diff"]).text
+    assert f"{OTHER}; /model NAME takes another one" in talk.text
+    (body,) = bodies
+    assert body["model"] == OTHER
+    assert "Write AGENTS.md" in body["messages"][-1]["content"]
 
 
 def test_reading_is_not_asked_about_and_with_yes_nothing_is(tmp_path: Path) -> None:

@@ -281,6 +281,21 @@ def test_what_waited_for_its_turn_is_back_in_the_input_after_ctrl_c(desk: Desk) 
     leave(screen)
 
 
+def test_after_going_back_the_prompt_is_in_the_input_to_be_changed(desk: Desk) -> None:
+    write = lk.use("write_file", path="a.txt", content="made")
+    screen = desk.chat([write, lk.say("Made."), lk.say("Other one.")], "--yes")
+    screen.type(f"make it{ENTER}")
+    screen.expect("Made.")
+    screen.type(f"/rewind 1{ENTER}")
+    screen.expect("put back: a.txt; commands are not undone")
+    screen.until(lambda: screen.text.endswith("> make it"), "the prompt in the input")
+    assert not (desk.work / "a.txt").exists()
+    screen.type(f" red{ENTER}")
+    screen.expect("Other one.")
+    assert [m["content"] for m in desk.server.bodies[-1]["messages"]] == ["make it red"]
+    leave(screen)
+
+
 # What is asked
 
 
