@@ -16,12 +16,12 @@ from typing import Any
 from learnkit.events.log import Event
 from learnkit.events.mail import MailRead, MailSent
 from learnkit.events.tasks import TaskStarted
-from learnkit.events.text import listed, one_line
+from learnkit.events.text import listed
 from learnkit.events.vocabulary import read
 from learnkit.views import board
 from learnkit.views import people as folk
 from learnkit.views.board import TASK, Board, Spell, progress
-from learnkit.views.drawing import static, theme
+from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, text_width
 from learnkit.views.drawing.time_axis import Axis, duration
@@ -144,23 +144,6 @@ class Team(Worded[State], Diagram[State]):
             canvas.box(f"button {label}", x, y, wide, 32, "", [label], says=label, intent=intent)
             x += wide + 8
         return y + 40 if self.buttons else 0.0
-
-    def facts(self, state: State, rows: int) -> str:
-        roster: list[list[object]] = []
-        for one in drawn(state.people):
-            spans = state.spans(one.name)
-            spent = [
-                duration(sum(end - begin for key, begin, end in spans if key == status))
-                for status in ("working", "idle")
-            ]
-            roster.append([one.name, one.role, one.said, *spent])
-        tasks = []
-        for card in state.tasks.values():
-            subject, now = one_line(card.subject, 50), f"{card.mark.glyph} {card.state}"
-            tasks.append([f"#{card.id}", subject, now, card.tags])
-        tables = static.table(["who", "role", "state", "worked", "idle"], roster)
-        head = ["task", "subject", "state", "for"]
-        return tables + (static.table(head, tasks, rows, newest=True) if tasks else "")
 
 
 def _statuses(state: State) -> str:
