@@ -112,8 +112,8 @@ def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: floa
     ways: dict[Edge, list[Point]] = {}
     for (start, end), (_, *between, _) in chains.items():
         way = [point(depth[start], middle[start], along)]
-        for number, lane in enumerate(between, start=depth[start] + 1):
-            way += [point(number, middle[lane]), point(number, middle[lane], along)]
+        for number, item in enumerate(between, start=depth[start] + 1):
+            way += [point(number, middle[item]), point(number, middle[item], along)]
         ways[start, end] = [*way, point(depth[end], middle[end])]
     corners = [(x + size[0], y + size[1]) for x, y in places.values()]
     corners += [corner for way in ways.values() for corner in way]
