@@ -1,9 +1,8 @@
-"""A view of your own: a fold over the event log, with a picture and the same facts as a table."""
+"""A view of your own: a fold over the event log, with a picture that says what it shows."""
 
 from collections import Counter
 
 import learnkit as lk
-from learnkit.views.drawing import static
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
 
@@ -31,9 +30,6 @@ class Calls(Diagram):
             canvas.text(f"name {name}", 16, 24 + 24 * row, name, "m", width=120)
             canvas.bar(name, 140, 12 + 24 * row, 40 * number, 14, "call", says=f"{name} {number}×")
         return canvas
-
-    def facts(self, state, rows):
-        return static.table(["tool", "calls"], Counter(state).items())
 
 
 look, write = lk.use("bash", command="true"), lk.use("write_file", path="a.txt", content="a\n")

@@ -199,17 +199,6 @@ class Compaction(Worded[State], Diagram[State]):
         canvas.height = y + 8
         return canvas
 
-    def facts(self, state: State, rows: int) -> str:
-        body: list[list[object]] = []
-        for row in static.cut(state.rows, rows):
-            if isinstance(row, static.Gap):
-                body.append(["…", f"{row} messages left out", "", ""])
-                continue
-            _, was, one, shown = row
-            sizes = was.tokens if was else "", one.tokens if one else ""
-            body.append([_label(shown), one_line(shown.text, 60), *sizes])
-        return static.table(["what", "text", "≈ tokens before", "after"], body)
-
 
 def _halves(canvas: Canvas, state: State) -> float:
     """The whole array before and after on one scale, what is gone as an outline; its lower end."""
@@ -235,7 +224,7 @@ def _halves(canvas: Canvas, state: State) -> float:
                 canvas.bar(f"half {name} {begin:.0f}", *spot, key)
                 begin, group = x, []
         if end - x > 2:
-            canvas.box("gone", x, y, end - x - 1, 20, "", (), "d", says="removed")
+            canvas.box("gone", x, y, end - x - 1, 20, "", (), "d")
         total = state.head + _tokens(half)
         canvas.text(f"total {name}", canvas.width, y + 15, f"≈{total:,}", "eb", width=_TOKENS)
         end, y = x, y + 26

@@ -1,13 +1,12 @@
 """Contexts: how many tokens each agent has in its context, as bars on one scale.
 
 Each agent has a row, and a subagent's row comes after its parent's. What a subagent read makes its
-own row long, but only one short result of it is in the parent's row. The row of an agent that did
-the same work alone can stand above them, to compare.
+own row long, but only one short result of it is in the parent's row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import itemgetter
@@ -74,20 +73,14 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Contexts by lane, in the order in which they began.
-
-    Attributes:
-        lanes: the contexts of the run.
-        alone: the context of an agent that did the same work without subagents, if there is one.
-    """
+    """Contexts by lane, in the order in which they began."""
 
     lanes: dict[str, Context] = field(default_factory=dict)
-    alone: Context | None = None
 
     @property
     def rows(self) -> list[Context]:
-        """All contexts that are drawn: the lone agent's first."""
-        return [*([self.alone] if self.alone else []), *self.lanes.values()]
+        """All contexts."""
+        return [*self.lanes.values()]
 
     @property
     def children(self) -> list[Context]:
@@ -101,35 +94,10 @@ class State:
 
 
 class Contexts(Worded[State], Diagram[State]):
-    """Parent and subagents, each with the tokens in its context.
-
-    Args:
-        events: an ``EventLog``, or any sequence of events.
-        alone: the log of an agent that did the same work without subagents; it is drawn above the
-            others on the same scale. Its own row is that of the first agent in it.
-        lane: show only what happened to this agent; None shows everyone.
-        on_intent: as for every view.
-    """
+    """Parent and subagents, each with the tokens in its context."""
 
     name = "contexts"
     start = State()
-
-    def __init__(
-        self,
-        events: Sequence[Event] | Any,
-        *,
-        alone: Sequence[Event] | Any = (),
-        lane: str | None = None,
-        on_intent: Callable[[dict[str, Any]], object] | None = None,
-    ) -> None:
-        super().__init__(events, lane=lane, on_intent=on_intent)
-        self.alone = alone
-
-    def init(self) -> State:
-        lone = State()
-        for event in self.alone:
-            lone = self.fold(lone, event)
-        return State({}, next(iter(lone.lanes.values()), None))
 
     def fold(self, state: State, event: Event) -> State:
         lane = event.lane
@@ -166,11 +134,8 @@ class Contexts(Worded[State], Diagram[State]):
     def _says(self, state: State) -> list[str]:
         first = "Every context is still empty."
         if parent := next((one for one in state.lanes.values() if not one.parent), None):
-            alone = (
-                f", one agent alone ≈{state.alone.tokens:,}" if state.alone else " in its context"
-            )
             verb, far = ("ends with", "") if parent.ended else ("has", " so far")
-            first = f"{parent.lane} {verb} ≈{parent.tokens:,} tokens{far}{alone}."
+            first = f"{parent.lane} {verb} ≈{parent.tokens:,} tokens{far} in its context."
         children = state.children
         if not children:
             return [first]
@@ -186,11 +151,10 @@ class Contexts(Worded[State], Diagram[State]):
         left, number = (0.0, width) if narrow else (190.0, width - 104)
         shown = state.rows[:rows]
         for one in shown:
-            alone = one is state.alone
-            key = "alone" if alone else f"lane {clean(one.lane)}"
+            key = f"lane {clean(one.lane)}"
             indent = 14 if one.parent else 0
             canvas.text(f"mark {key}", indent, y + 15, one.mark.glyph, "", one.mark.key, width=20)
-            who = "one agent alone" if alone else _who(one)
+            who = _who(one)
             style, room = "" if one.parent else "b", (width if narrow else left) - indent - 122
             room = room if narrow else left - indent - 26
             canvas.text(f"who {key}", indent + 20, y + 15, who, style, width=room)
@@ -203,12 +167,6 @@ class Contexts(Worded[State], Diagram[State]):
                 size = (max(length - 0.7, 0.6), 16)
                 canvas.bar(f"{key} {place}", x, y + 3, *size, part, says=says)
                 x += length
-            compared = state.alone if one.ended and not one.parent else None
-            spared = compared.tokens - one.tokens if compared else 0
-            if (room := (number - left) * spared / scale) > 90:
-                path = f"M4 -5v10M4 0H{room:.1f}m0 -5v10"
-                canvas.edge(f"less {key}", path, "", "d", x=x, y=y + 11)
-                canvas.text(f"spared {key}", x + room / 2, y + 15, f"≈{spared:,} less", "c q")
             y += 26
         y += 24 * canvas.left_out("left out", 20, y + 15, len(state.rows) - len(shown), "agent")
         used = [(key, name) for key, name in _PARTS.items() if key in _used(state)]
@@ -222,8 +180,7 @@ class Contexts(Worded[State], Diagram[State]):
         for one in state.rows:
             sums = [sum(n for kind, n in one.parts if kind == key) for key in used]
             back = one.returned if one.parent else ""
-            name = "alone" if one is state.alone else one.lane
-            body.append([name, one_line(one.title, 60), *sums, one.tokens, back])
+            body.append([one.lane, one_line(one.title, 60), *sums, one.tokens, back])
         head = ["agent", "for", *(_PARTS[key] for key in used), "≈ tokens", "given back"]
         return static.table(head, body, rows)
 

@@ -13,7 +13,7 @@ from learnkit.events.log import Event
 from learnkit.events.loop import RunStarted, ToolEnded, ToolStarted
 from learnkit.events.text import arguments, count, listed, one_line
 from learnkit.events.vocabulary import read
-from learnkit.views.drawing import blocks, static, theme
+from learnkit.views.drawing import blocks, theme
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, fitting, text_width, wrapped
 
@@ -126,15 +126,6 @@ class Dispatch(Worded[State], Diagram[State]):
         _Sheet(canvas, state).draw(_ordered(state)[:rows])
         return canvas
 
-    def facts(self, state: State, rows: int) -> str:
-        body = [[one_line(row.label, 60), *row.counts] for row in _ordered(state)]
-        table = static.table(["tool", *COLUMNS], body, rows)
-        call = [
-            [line.mark.label if line.mark else "", one_line(str(line), 12 * rows)]
-            for line in _call_lines(state.current)
-        ]
-        return table + static.table(["current call", ""], call) if call else table
-
 
 def _names(rows: list[ToolRow]) -> list[str]:
     return [one_line(row.name, 30) for row in rows]
@@ -218,7 +209,8 @@ class _Sheet:
         """A tool: its name, and how its calls ended."""
         (x, wide), now = self.tools, self.now is not None and row.name == self.now.name
         counts = dict(zip(COLUMNS, row.counts, strict=True))
-        says = f"{row.label}: {', '.join(f'{what} {n}' for what, n in counts.items())}"
+        each = ", ".join(f"{n} {what}" for what, n in counts.items() if n)
+        says = f"{row.label}: {each or 'not called'}"
         style = "mlb" if now else "ml" if row.counts[0] else "mlq"
         mark = "call" if now and not self.refused else ""
         dash = "" if row.known else "d"
@@ -244,8 +236,9 @@ class _Sheet:
             cut = fitting(parts[most - 1], wide - 36, "m").removesuffix("…")
             parts = [*parts[: most - 1], f"{cut} …"]
         lines = [f"{mark.label} {line.name}".rstrip(), *parts]
-        self.canvas.box(f"block {number}", x, y, wide, 9 + 16 * len(lines), mark.key, lines, "m")
-        return y + 9 + 16 * len(lines)
+        tall, says = 9 + 16 * len(lines), f"{lines[0]}: {one_line(line.text, 1000)}"
+        self.canvas.box(f"block {number}", x, y, wide, tall, mark.key, lines, "m", says=says)
+        return y + tall
 
     def post(self, y: float, low: float) -> None:
         """The gate: open where the call goes through, or closed."""

@@ -15,7 +15,7 @@ from learnkit.events.protocols import RequestData, RequestEvent, RequestOpened, 
 from learnkit.events.text import count, listed, one_line, quoted
 from learnkit.events.vocabulary import read
 from learnkit.views import people as folk
-from learnkit.views.drawing import static, theme
+from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, text_width, wrapped
 from learnkit.views.drawing.time_axis import Axis, duration
@@ -166,16 +166,6 @@ class Protocol(Worded[State], Diagram[State]):
             y = canvas.rows(key, 2, y + 14, lines, "", mark, says=text) - 14
         canvas.height = max(y + 4, 24)
         return canvas
-
-    def facts(self, state: State, rows: int) -> str:
-        body: list[list[object]] = []
-        for one in list(state.requests.values())[-rows:]:
-            ended = "" if one.answered is None else duration(one.answered)
-            said = one_line(" ".join(one.answer), 60), ended
-            who = one.request.id, one.request.sender, one.request.to
-            body.append([*who, one_line(one.question, 50), duration(one.asked), *said])
-        head = ["request", "who asks", "whom", "what", "at", "state", "since"]
-        return static.table(head, body)
 
 
 def _word(state: str) -> str:

@@ -18,7 +18,7 @@ from learnkit.events.log import Event
 from learnkit.events.races import RaceEnded, RaceLost, RaceRepeated, RaceStarted, RaceStep
 from learnkit.events.text import columns, count, listed, one_line
 from learnkit.events.vocabulary import read
-from learnkit.views.drawing import static, theme
+from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, text_width, wrapped
 
@@ -179,14 +179,6 @@ class Schedule(Worded[State], Diagram[State]):
             _Sheet(canvas, state).draw(rows)
         return canvas
 
-    def facts(self, state: State, rows: int) -> str:
-        body = [
-            [row.number, one_line(row.who, 30), row.does(state.lost), row.file, row.fault]
-            for row in state.rows
-        ]
-        head = ["step", "who", "does", "in the file then", "lost or read again"]
-        return static.table(head, body, rows, newest=True)
-
 
 def _named(messages: tuple[str, ...], nothing: str = "nothing") -> str:
     """At most eight messages by name."""
@@ -270,10 +262,10 @@ class _Sheet:
             canvas.edge(f"life {key}", path, style="" if name else "w", x=x, y=4 + _HEAD)
             mark, label = self.marks.get(name, ""), name or "file"
             if self.each < 60:  # too narrow for a box
-                canvas.text(f"head {key}", x, 21, label, "c", mark, width=room[label], says=label)
+                canvas.text(f"head {key}", x, 21, label, "c", mark, width=room[label])
             else:
                 box = (x - self.each / 2 + 2, 4, self.each - 4, _HEAD)
-                canvas.box(f"head {key}", *box, mark, [label], says=label)
+                canvas.box(f"head {key}", *box, mark, [label])
         after = "after the step" if self.narrow else "the file after the step"
         canvas.text("content", self.right, 21, after, "b")
         since = None
@@ -329,7 +321,8 @@ class _Sheet:
             which = _fitting(row.messages, abs(end - begin) - 50) if many == 1 else many
             label = f"{label} {which or 'nothing'}"
         if row.type not in ("race.paused", "race.finished", "race.ended"):
-            says = f"Step {row.number}: {row.who} {row.does(lost)}. {row.fault}".strip()
+            says = f"Step {row.number}: {row.who} {row.does(lost)}. In the file: {row.file}."
+            says = f"{says} {row.fault}".rstrip()
             pair = " ".join(one.replace(" ", "-") for one in (*row.messages, *row.lost))
             head = 8 if end > begin else -8
             path = f"M0 0H{end - begin:.1f}m{-head} -4l{head} 4l{-head} 4"
@@ -347,7 +340,7 @@ class _Sheet:
         if row.fault:
             text = row.says(_short) if self.narrow else row.fault
             wide = min(wide, text_width(text, "b") + 20)
-            canvas.box(f"lost {place}", left, y, wide, _HEAD, "error", [text], says=row.fault)
+            canvas.box(f"lost {place}", left, y, wide, _HEAD, "error", [text])
         elif row.type == "race.ended" or not row.content:
             unread = f"still to read: {_named(row.messages)}"
             text = unread if row.type == "race.ended" else "empty"
@@ -366,7 +359,7 @@ class _Sheet:
                 if self.narrow:
                     canvas.text(key, left, y + 17, text, "", mark, width=wide + 2, says=one)
                 else:
-                    canvas.box(key, left, y, wide, _HEAD, mark, [text], "l", says=one)
+                    canvas.box(key, left, y, wide, _HEAD, mark, [text], "l")
                 left += wide + (0 if self.narrow else 4)
 
 

@@ -12,7 +12,6 @@ from learnkit.events.loop import MessageAdded, ModelRequested
 from learnkit.events.skills import SkillLoaded, SkillRead, SkillsListed
 from learnkit.events.text import count
 from learnkit.events.vocabulary import read
-from learnkit.views.drawing import theme
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +101,6 @@ class Shelf:
     def loaded(self) -> set[str]:
         """The skills whose instructions are in the requests."""
         return {*self.preloaded, *(name for name, file, _ in self.used if not file)}
-
-    def state_of(self, name: str) -> str:
-        """A skill's state in words."""
-        times = sum(one == name and not file for one, file, _ in self.used)
-        if times:
-            again = f" {times}×" if times > 1 else ""
-            return f"{theme.DONE.glyph} loaded{again}"
-        preloaded = name in self.preloaded
-        return f"{theme.SYSTEM.glyph} preloaded" if preloaded else f"{theme.PENDING.glyph} listed"
 
 
 def grow(shelf: Shelf, event: Event) -> Shelf:

@@ -14,7 +14,6 @@ from learnkit.events.log import Event
 from learnkit.events.loop import ModelRequested
 from learnkit.events.text import clean, count, one_line
 from learnkit.events.vocabulary import read
-from learnkit.views.drawing import static
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
@@ -113,10 +112,6 @@ class Skills(Worded[State], Diagram[State]):
         canvas.height = max(y + 4, 30)
         return canvas
 
-    def facts(self, state: State, rows: int) -> str:
-        each = rows // max(len(state.shelves), 1)
-        return "".join(_table(shelf, each, rows) for shelf in state.shelves.values())
-
 
 def _stack(
     canvas: Canvas, shelf: Shelf, stack: Stack, before: Sequence[object], scale: int, y: float
@@ -169,26 +164,3 @@ def _everything(canvas: Canvas, shelf: Shelf, state: State, y: float) -> float:
             path = "M0 22l5 -7l-5 -7l5 -7"
             canvas.edge(f"break {key} {number}", path, "pending", "w", x=x + 8 * number, y=y + 17)
     return y + 44
-
-
-def _table(shelf: Shelf, rows: int, width: int) -> str:
-    body: list[list[object]] = [
-        ["everything upfront", "", shelf.everything, "", ""],
-        ["a request now", "", shelf.now.tokens, "", ""],
-        ["catalogue", "", shelf.catalogue, "", ""],
-    ]
-    # A skill that was used first: if there is no room for all, those that are only listed go.
-    names = [*dict.fromkeys([*(name for name, *_ in shelf.used), *shelf.preloaded, *shelf.sizes])]
-    for name in names[:rows]:
-        files = [(file, size) for one, file, size in shelf.used if one == name and file]
-        read = one_line(", ".join(file for file, _ in files), 20 + width)
-        size = shelf.sizes.get(name, "")
-        cells: list[object] = [one_line(name, 64), shelf.state_of(name), size, read]
-        body.append([*cells, sum(size for _, size in files) or ""])
-    if rows < len(names):
-        body.append([f"… {count(len(names) - rows, 'more skill')}", *[""] * 4])
-    body += [
-        [one_line(one, 60 + 2 * width), "✗ left out", "", "", ""] for one in shelf.problems[:rows]
-    ]
-    head = [f"skills of {one_line(shelf.lane, 40)}", "", "≈ tokens", "files read", "≈ tokens"]
-    return static.table(head, body)

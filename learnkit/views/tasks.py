@@ -19,7 +19,7 @@ from learnkit.events.text import listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views import board
 from learnkit.views.board import TASK, Board, Spell, TaskCard, progress
-from learnkit.views.drawing import static, theme
+from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, fitting
 from learnkit.views.drawing.layout import Layout, layered
@@ -133,15 +133,6 @@ class Tasks(Worded[State], Diagram[State]):
         canvas.height = y + 4
         return canvas
 
-    def facts(self, state: State, rows: int) -> str:
-        body = []
-        for card in state.tasks.values():
-            after = ", ".join(f"#{id}" for id in card.blocked_by if id in state.tasks)
-            now = f"{card.mark.glyph} {card.state}"
-            body.append([f"#{card.id}", one_line(card.subject, 60), now, after])
-        head = ["task", "subject", "state", "after"]
-        return static.table(head, body, rows)
-
     def _graph(
         self,
         canvas: Canvas,
@@ -190,11 +181,11 @@ class Tasks(Worded[State], Diagram[State]):
     ) -> None:
         edges = [one for one in card.blocked_by if f"edge {one} {card.id}" in canvas]
         pair = " ".join([f"t{card.id}", *(f"e{one}-{card.id}" for one in edges)])
-        says, intent = card.title, None
+        intent = None
         if self.on_intent is not None and card.mark is not theme.DONE:
-            says, intent = f"{says}. Press to complete it", {"complete": card.id}
+            intent = {"complete": card.id}
         key, mark = f"task {card.id}", card.mark.key
-        canvas.box(key, *place, mark, lines, style, says=says, pair=pair, intent=intent)
+        canvas.box(key, *place, mark, lines, style, says=card.title, pair=pair, intent=intent)
 
 
 def _shown(tasks: Board, most: int) -> dict[int, tuple[int, ...]]:

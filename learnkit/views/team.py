@@ -8,20 +8,18 @@ task moves from it to the lane of the agent that takes it, and leaves its outlin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
 
 from learnkit.events.log import Event
 from learnkit.events.mail import MailRead, MailSent
 from learnkit.events.tasks import TaskStarted
-from learnkit.events.text import listed, one_line
+from learnkit.events.text import listed
 from learnkit.events.vocabulary import read
 from learnkit.views import board
 from learnkit.views import people as folk
 from learnkit.views.board import TASK, Board, Spell, progress
-from learnkit.views.drawing import static, theme
+from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, text_width
 from learnkit.views.drawing.time_axis import Axis, duration
@@ -62,28 +60,10 @@ class State:
 
 
 class Team(Worded[State], Diagram[State]):
-    """Lifecycle lanes and the board below them; with ``on_intent``, buttons.
-
-    Args:
-        events: an ``EventLog``, or any sequence of events.
-        buttons: label -> the intent that a button sends; shown only with ``on_intent``.
-        lane: show only what happened to this agent; None shows everyone.
-        on_intent: called with the intent of a button that was pressed.
-    """
+    """Lifecycle lanes and the board below them."""
 
     name = "team"
     start = State()
-
-    def __init__(
-        self,
-        events: Any,
-        *,
-        buttons: Mapping[str, dict[str, Any]] | None = None,
-        lane: str | None = None,
-        on_intent: Callable[[dict[str, Any]], object] | None = None,
-    ) -> None:
-        super().__init__(events, lane=lane, on_intent=on_intent)
-        self.buttons = dict(buttons or {}) if on_intent is not None else {}
 
     def fold(self, state: State, event: Event) -> State:
         typed = read(event)
@@ -123,44 +103,15 @@ class Team(Worded[State], Diagram[State]):
         canvas, people = Canvas(width), drawn(state.people)[: max(3, rows)]
         beside = width >= 480
         left, tall = (112.0, _LANE) if beside else (2.0, _NAMED)
-        high = self._buttons(canvas, width)
-        time, low = Axis(state.now, left, width - left - 8), high + 26 + tall * len(people)
-        time.ruled(canvas, high + 4, low)
+        time, low = Axis(state.now, left, width - left - 8), 26 + tall * len(people)
+        time.ruled(canvas, 4, low)
         latest = _latest(state)
         for number, person in enumerate(people):
-            top, mark = high + 26 + tall * number, theme.agent(number).key
+            top, mark = 26 + tall * number, theme.agent(number).key
             _names(canvas, person, mark, top, left if beside else 0)
             _lane(canvas, state, person, mark, top + (20 if beside else 40), time, latest)
         canvas.height = _board(canvas, state.tasks, latest, rows, low) + 8
         return canvas
-
-    def _buttons(self, canvas: Canvas, width: float) -> float:
-        """Draw the buttons at the top, where they stand still; return where they end, in pixels."""
-        x, y = 2.0, 0.0
-        for label, intent in self.buttons.items():
-            wide = 7 * len(label) + 24
-            if x > 2 and x + wide > width:
-                x, y = 2.0, y + 40
-            canvas.box(f"button {label}", x, y, wide, 32, "", [label], says=label, intent=intent)
-            x += wide + 8
-        return y + 40 if self.buttons else 0.0
-
-    def facts(self, state: State, rows: int) -> str:
-        roster: list[list[object]] = []
-        for one in drawn(state.people):
-            spans = state.spans(one.name)
-            spent = [
-                duration(sum(end - begin for key, begin, end in spans if key == status))
-                for status in ("working", "idle")
-            ]
-            roster.append([one.name, one.role, one.said, *spent])
-        tasks = []
-        for card in state.tasks.values():
-            subject, now = one_line(card.subject, 50), f"{card.mark.glyph} {card.state}"
-            tasks.append([f"#{card.id}", subject, now, card.tags])
-        tables = static.table(["who", "role", "state", "worked", "idle"], roster)
-        head = ["task", "subject", "state", "for"]
-        return tables + (static.table(head, tasks, rows, newest=True) if tasks else "")
 
 
 def _statuses(state: State) -> str:

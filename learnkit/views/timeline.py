@@ -17,7 +17,7 @@ from learnkit.events.background import JobDelivered, JobEnded, JobStarted
 from learnkit.events.log import Event
 from learnkit.events.text import count, listed, one_line
 from learnkit.events.vocabulary import read
-from learnkit.views.drawing import display, static, theme
+from learnkit.views.drawing import display, theme
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
@@ -253,16 +253,6 @@ class Timeline(Worded[State], Diagram[State]):
         _Sheet(canvas, state).draw(rows)
         return canvas
 
-    def facts(self, state: State, rows: int) -> str:
-        body = []
-        for run in state.runs:
-            for key in _rows(run):
-                row = _job_facts(run.jobs[key]) if key in run.jobs else _own_facts(run, key[3:])
-                body.append([*[run.name][: len(state.runs) - 1], *row])
-        head = ["who", "what", "state", "from", "to", "busy", "delivered at"]
-        head = [*["run"][: len(state.runs) - 1], *head]
-        return static.table(head, body, rows)
-
 
 def _grown(run: Run, event: Event) -> Run:
     """A run after one more event."""
@@ -308,26 +298,6 @@ def _rows(run: Run) -> Iterator[str]:
         if worker.spans or jobs:
             yield f"of {lane}"
             yield from jobs
-
-
-def _job_facts(job: Job) -> list[object]:
-    end = "" if job.end is None else duration(job.end)
-    took = "" if job.end is None else duration(job.end - job.begin)
-    told = "" if job.told is None else duration(job.told)
-    what, state = one_line(job.command, 50), f"{job.mark.glyph} {job.status}"
-    return [f"job {job.number}", what, state, duration(job.begin), end, took, told]
-
-
-def _own_facts(run: Run, lane: str) -> list[object]:
-    worker = run.workers[lane]
-    spans = [one for one in worker.spans if one.mark != "idle" and one.end is not None]
-    mark = theme.DONE if worker.done else theme.WORKING
-    waits = f", waits {duration(worker.waited)}" if worker.waited else ""
-    what = f"{count(sum(one.mark == 'assistant' for one in spans), 'turn')}{waits}"
-    begin = min([one.begin for one in spans], default=0)
-    told = ", ".join(duration(at) for at in run.told(lane)[-5:])
-    times = [duration(begin), duration(run.now), duration(sum(one.long for one in spans))]
-    return [lane, what, f"{mark.glyph} {mark.word}", *times, told]
 
 
 class _Sheet:

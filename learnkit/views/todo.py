@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 from learnkit.events.log import Event
 from learnkit.events.loop import MessageAdded
-from learnkit.events.text import blocks_of, count, one_line
+from learnkit.events.text import blocks_of, count
 from learnkit.events.todo import TodoItem, TodoRejected, TodoReminded, TodoUpdated
 from learnkit.events.vocabulary import read
-from learnkit.views.drawing import static, theme
+from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, wrapped
 from learnkit.views.words import describe
@@ -157,19 +157,6 @@ class Todo(Worded[State], Diagram[State]):
             y += 36
         canvas.height = y + 2
         return canvas
-
-    def facts(self, state: State, rows: int) -> str:
-        items = [
-            [item.id, _STATES[item.status].label, one_line(_text(item), 100)]
-            for item in state.items
-        ]
-        rounds = [
-            [number, _KINDS[one.kind][1], "✉ after its results" if one.reminded else ""]
-            for number, one in enumerate(state.rounds, start=1)
-        ]
-        table = static.table(["id", "state", "item"], items, rows)
-        head = ["round", "what", "reminder"]
-        return table + static.table(head, rounds, 2 * rows, newest=True)
 
 
 def _brings_results(message: dict[str, Any]) -> bool:

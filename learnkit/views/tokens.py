@@ -15,9 +15,9 @@ from learnkit.core.token_count import estimate_tokens
 from learnkit.events.compaction import CompactionCleared, CompactionSummarised, TokensEstimated
 from learnkit.events.log import Event
 from learnkit.events.loop import MessageAdded, MessagesRewritten, ModelReplied, RunEnded, RunStarted
-from learnkit.events.text import count, listed, one_line
+from learnkit.events.text import count, listed
 from learnkit.events.vocabulary import read
-from learnkit.views.drawing import static, theme
+from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend, short, ticks_of
@@ -231,18 +231,6 @@ class Tokens(Worded[State], Diagram[State]):
         marks = [(mark.key, mark.word) for mark in (theme.CACHED, theme.FRESH)]
         canvas.height = legend(canvas, LEFT, y, marks) + 4
         return canvas
-
-    def facts(self, state: State, rows: int) -> str:
-        cuts = {one.place: one for one in state.shortened}
-        body: list[list[object]] = []
-        for one in static.cut(list(enumerate(state.drawn)), rows):
-            if isinstance(one, static.Gap):
-                body.append([f"… {one} more …", "", "", ""])
-                continue
-            place, request = one
-            note = one_line(cuts[place].said, 90) if place in cuts else ""
-            body.append([place + 1, request.tokens, request.cached, note])
-        return static.table(["request", "≈ tokens", "from the cache", "before it"], body)
 
 
 def _said(state: State, place: int) -> str:

@@ -17,7 +17,7 @@ from learnkit.events.teams import TeamJoined, TeamLost, TeamSpawned, TeamStatus
 from learnkit.events.text import count, listed, one_line, quoted
 from learnkit.events.vocabulary import read
 from learnkit.views import people as folk
-from learnkit.views.drawing import static, theme
+from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, text_width, wrapped
 from learnkit.views.drawing.time_axis import duration
@@ -190,18 +190,6 @@ class Traffic(Worded[State], Diagram[State]):
             y += 14
         canvas.height = y + 10
         return canvas
-
-    def facts(self, state: State, rows: int) -> str:
-        body = []
-        mails = [line for line in state.lines if line.ids]
-        for line in mails:
-            read = f"unread: {len(line.unread)}" if line.unread else "read"
-            to, text = ", ".join(line.to), one_line(line.text, 60)
-            body.append([duration(line.at), line.sender, to, line.type, text, read])
-        roster = [[one.name, one.role, one.said] for one in folk.drawn(state.people)]
-        head = ["at", "from", "to", "type", "text", "read?"]
-        table = static.table(head, body, rows, newest=True)
-        return static.table(["who", "role", "state"], roster) + table
 
 
 def _posted(

@@ -13,13 +13,13 @@ from learnkit.events.loop import RunStarted
 from learnkit.events.sentences import ended
 from learnkit.events.tasks import TaskDeleted
 from learnkit.events.teams import TeamSpawned
-from learnkit.events.text import count, listed, one_line, quoted
+from learnkit.events.text import count, listed, quoted
 from learnkit.events.vocabulary import read
 from learnkit.events.worktrees import CommitData, WorktreeCommits, WorktreeEvent, WorktreeFailed
 from learnkit.views import board
 from learnkit.views import people as folk
 from learnkit.views.board import Board
-from learnkit.views.drawing import static, theme
+from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.time_axis import duration
@@ -204,18 +204,6 @@ class Worktrees(Worded[State], Diagram[State]):
             y += 26
         canvas.height = y + 4
         return canvas
-
-    def facts(self, state: State, rows: int) -> str:
-        trees: list[list[object]] = []
-        for tree in list(state.trees.values())[-rows:]:
-            card = state.tasks.get(tree.task_id or 0)
-            task = f"#{card.id} {one_line(card.subject, 40)}" if card else "no task"
-            now = f"{tree.mark.glyph} {tree.state}"
-            trees.append([tree.name, tree.branch, state.owner(tree), task, now])
-        log = [[duration(one.at), one.by, one_line(_says(one), 100)] for one in state.steps]
-        table = static.table(["worktree", "branch", "agent", "task", "state"], trees)
-        head = ["at", "who", "what"]
-        return table + static.table(head, log, rows, newest=True)
 
 
 def _joined(state: State, who: str) -> State:

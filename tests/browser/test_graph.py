@@ -61,7 +61,7 @@ def test_hovering_a_task_shows_its_neighbours(notebook: lab.Notebook) -> None:
 def test_a_click_completes_a_task_and_what_waited_is_ready(notebook: lab.Notebook) -> None:
     view = notebook.output(0)
     head = view.locator("[aria-live]")
-    assert states(view)[0] == "#1 parse: ready. Press to complete it"
+    assert states(view)[0] == "#1 parse: ready"
     task(view, 4).click()
     expect(head).to_contain_text("The board refuses: task 4 is blocked by 2, 3; complete them")
     task(view, 1).click()

@@ -152,5 +152,5 @@ def test_without_scripts_the_static_form_is_there(page: Page, shared: Path) -> N
     bare = browser.new_page(java_script_enabled=False)
     bare.goto(shared.as_uri())
     expect(bare.locator(".lk-tape img")).to_have_count(3)
-    expect(bare.locator("summary", has_text="the same as a table")).to_have_count(3)
+    expect(bare.locator("summary", has_text="the same in words")).to_have_count(3)
     bare.close()

@@ -71,7 +71,7 @@ def test_every_view_says_its_facts_in_words(path: Path) -> None:
         html = one.get("text/html", "")
         if head := re.match(r"<p><strong>(.*?)</strong></p>(?:<p>[^<]*</p>)?<img", html):
             assert unescape(head[1]) in text
-            assert "the same as a table" in text
+            assert "the same in words" in text
             cells = re.findall(r"<td[^>]*>([^<]+)</td>", html)
             assert len(cells) >= 3
             assert all(unescape(cell) in text for cell in cells)

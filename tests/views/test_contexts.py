@@ -1,4 +1,4 @@
-"""The contexts view: who has how much in front of them, and what one agent alone would have."""
+"""The contexts view: who has how much in front of them."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ def test_a_table_counts_what_it_leaves_out() -> None:
     assert table(names, rows, 1, newest=True) == f"{head}{more.format('2 earlier')}{last}{end}"
     assert form("a < b", "<img>", "<table/>", "b > a") == (
         "<p><strong>a &lt; b</strong></p><p>b &gt; a</p><img>"
-        "<details><summary>the same as a table</summary><table/></details>"
+        "<details><summary>the same in words</summary><table/></details>"
     )
 
 

@@ -90,7 +90,7 @@ def test_what_is_preloaded_counts_from_the_start() -> None:
     assert [mark for mark, _ in stacks(canvas)["request 1"]] == ["system", "injected"]
     assert canvas["tokens lead 1"].lines == ("≈1,600 tokens",)
     assert canvas["problem lead 0"].lines == ("✗ bad/SKILL.md: no",)
-    assert "▲ preloaded" in view.html()
+    assert "preloaded, ≈1,000 tokens" in view.html()
 
 
 def test_a_new_conversation_has_loaded_nothing_yet(log: EventLog) -> None:

@@ -1,4 +1,4 @@
-"""The team's lanes: who had which task and when, on one scale; what nobody has; and buttons."""
+"""The team's lanes: who had which task and when, on one scale; and what nobody has."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ there is no single agent that all others wait for. A teammate that ends gives it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from learnkit.backends import rules
 from learnkit.backends.task import Task
@@ -19,33 +19,18 @@ from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.mechanisms.autonomy.claims import Claims, as_text, suits
 from learnkit.mechanisms.autonomy.teammate import TeammateAutonomy
-from learnkit.mechanisms.tasks import Person, log_board, logged
+from learnkit.mechanisms.tasks import log_board
 from learnkit.mechanisms.teams.teammate import Change, Extension, Teammate, Work
 
 if TYPE_CHECKING:
     from learnkit.backends.interface import BoardBackend
     from learnkit.core.agent import Agent
-    from learnkit.events.log import EventLog
     from learnkit.mechanisms.teams.base import TeamBase
 
 _HOW = (
     "Teammates find work on their own. Put tasks on the board, tagged with the roles that they "
     "suit, and idle teammates claim them. You do not need to assign them."
 )
-
-
-def additions(board: BoardBackend, events: EventLog) -> Callable[[dict[str, Any]], None]:
-    """Make the handler for a view in which the user can add tasks: it adds and logs them.
-
-    Example: ``lk.views.Team(log, buttons=…, on_intent=additions(board, log))``.
-    """
-
-    def added(intent: dict[str, Any]) -> None:
-        tag = str(intent.get("add", ""))
-        with logged(board, Person(events)):
-            board.create(f"yours, for {tag or 'anyone'}", tags=[tag] if tag else [])
-
-    return added
 
 
 class Autonomy(Mechanism, Extension):

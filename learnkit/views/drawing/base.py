@@ -50,10 +50,11 @@ class Player(Protocol):
 class View(ABC, Generic[S]):
     """A picture of an event log.
 
-    A subclass defines ``start``, ``fold``, ``finding``, ``facts``, ``draw`` for the static picture
-    and ``frame`` for the living one, and ``told`` where it can say better what changed than the
-    event does. Its states are values; two that are equal show the same, and a step of the slider
-    is a change of what is shown.
+    A subclass defines ``start``, ``fold``, ``finding``, ``draw`` for the static picture, ``frame``
+    for the living one, ``facts`` for the words below the static one, and ``told`` where it can say
+    better what changed than the event does. A :class:`Diagram` has ``frame`` and ``facts`` already.
+    Its states are values; two that are equal show the same, and a step of the slider is a change of
+    what is shown.
 
     Args:
         events: an ``EventLog``, or any sequence of events.
@@ -204,7 +205,7 @@ class View(ABC, Generic[S]):
             k: number of events of the shown lane; None for all of them.
         """
         state = self.at(k)
-        alt = f"{self.line(state)} The same is in the table below."
+        alt = f"{self.line(state)} The same stands below in words."
         for rows in (48, 36, 28, 20, 14, 9, 5, 2):
             image = self.draw(state, display.WIDE, rows).img(alt)
             facts, because = self.facts(state, rows), self.because(state)
@@ -277,3 +278,11 @@ class Diagram(View[S]):
 
     def frame(self, state: S, width: float = display.WIDE) -> dict[str, str]:
         return self.draw(state, width, ROWS).frame()
+
+    def facts(self, state: S, rows: int) -> str:
+        """What a reader of the living picture hears, a row for each shape that says something."""
+        shapes = self.draw(state, display.WIDE, rows).shapes
+        said = dict.fromkeys(shape.says for shape in shapes if shape.says)
+        every = static.cut(list(said), 2 * rows)
+        body = [[f"… {one} more …" if isinstance(one, static.Gap) else one] for one in every]
+        return static.table(["what the picture shows"], body)

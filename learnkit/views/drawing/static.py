@@ -46,7 +46,7 @@ def _cell(one: object) -> str:
 
 
 def form(
-    head: str, body: str, facts: str, because: str = "", fold: str = "the same as a table"
+    head: str, body: str, facts: str, because: str = "", fold: str = "the same in words"
 ) -> str:
     """Title, the line below it, a picture, and facts under a fold."""
     line = f"<p>{esc(because)}</p>" if because else ""
