@@ -28,8 +28,17 @@ def ran(mcp: lk.Mcp, *script: Any) -> tuple[lk.Agent, list[tuple[bool, str]]]:
     return agent, [(end["is_error"], end["output"]) for end in ends]
 
 
+OTHERS: set[psutil.Process] = set()
+
+
+@pytest.fixture(autouse=True)
+def others() -> None:
+    """What this process has started before, such as a notebook's kernels."""
+    OTHERS.update(psutil.Process().children(recursive=True))
+
+
 def children() -> list[psutil.Process]:
-    return psutil.Process().children(recursive=True)
+    return [one for one in psutil.Process().children(recursive=True) if one not in OTHERS]
 
 
 def test_a_call_goes_to_the_server_and_its_text_is_framed() -> None:

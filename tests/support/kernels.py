@@ -30,8 +30,8 @@ def begin() -> None:
 
 def end() -> None:
     """End the process that they are forked from."""
-    if _server.cache_info().currsize:
-        with _server():
+    if server.cache_info().currsize:
+        with server():
             pass
 
 
@@ -42,15 +42,16 @@ def launched(
     same = all(env.get(name) == os.environ.get(name) for name in ("PATH", "PYTHONPATH"))
     if command[:3] != [sys.executable, "-m", "ipykernel_launcher"] or not same:
         return launcher.launch_kernel(command, env=env, cwd=cwd, **more)
-    server = _server()
-    assert server.stdin is not None
-    assert server.stdout is not None
-    print(json.dumps([command[3:], env, cwd or str(Path.cwd())]), file=server.stdin, flush=True)
-    return Forked(int(server.stdout.readline()))
+    process = server()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    print(json.dumps([command[3:], env, cwd or str(Path.cwd())]), file=process.stdin, flush=True)
+    return Forked(int(process.stdout.readline()))
 
 
 @cache
-def _server() -> subprocess.Popen[str]:
+def server() -> subprocess.Popen[str]:
+    """The process that they are forked from, begun when it is first needed."""
     return subprocess.Popen(
         [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
