@@ -22,7 +22,7 @@ from learnkit.core.usage import Usage
 from learnkit.events.log import EventLog
 from learnkit.events.text import count, excerpt, one_line, quoted
 from learnkit.sessions import charts
-from learnkit.sessions.charts import anchor, busy
+from learnkit.sessions.charts import anchor
 from learnkit.sessions.findings import FINDERS, Finding, findings, tokens
 from learnkit.sessions.redact import HIDDEN
 from learnkit.sessions.turns import Session, Thread, Turn, session_of
@@ -266,8 +266,8 @@ def _time(session: Session) -> str:
     if session.end <= session.begin or not session.lead.turns:
         return ""
     every = session.threads.values()
-    model = busy((one.asked, one.replied) for t in every for one in t.turns if one.replied)
-    tools = busy((one.start, one.end) for one in session.calls if one.end is not None)
+    model = charts.busy(span for one in every for span in charts.replies(one))
+    tools = charts.busy(span for one in every for span in charts.worked(one))
     waits = f", and {_long(session.waited)} went by waiting for you" if session.waited >= 1 else ""
     slowest = max(session.calls, key=lambda call: call.seconds, default=None)
     line = ""

@@ -7,6 +7,7 @@ import gzip
 import random
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -96,6 +97,7 @@ def test_markup_in_every_place_stays_text() -> None:
     assert "<b onclick" not in html
 
 
+@pytest.mark.slow
 def test_a_thousand_turns_are_less_than_three_megabytes() -> None:
     letters = random.Random(1)
     made = Made().prompt()
@@ -142,6 +144,24 @@ def test_waiting_takes_no_room_on_the_scale_of_time() -> None:
     calls = re.findall(r"M([\d.]+) 0h([\d.]+)", canvas["call 0"].path)
     assert [float(length) for _, length in calls] == pytest.approx([380, 380], abs=40)
     assert canvas["pause 0 is"].lines == ("13.9 h",)
+    pause, models = canvas["pause 0"], re.findall(r"M([\d.]+) 0", canvas["assistant 0"].path)
+    assert float(calls[0][0]) + float(calls[0][1]) < pause.x
+    assert pause.x + pause.width < float(models[1])
+
+
+def test_many_pauses_and_agents_leave_room_for_the_work() -> None:
+    made = Made()
+    for number in range(200):
+        made.now += 30
+        made.prompt().turn(bash("a", seconds=20)).add(RunEnded(reason="end_turn"))
+        made.turn(lane=f"lead.{number}")
+    canvas = charts.time_line(session_of(made.log), 328)
+    right = [float(x) for x in re.findall(r"M([\d.]+) 0h", canvas["call 0"].path)]
+    assert right == sorted(right)
+    assert 300 < right[-1] < 328
+    assert canvas["gone"].lines == ("… 187 more agents …",)
+    said = [one for one in canvas.shapes if one.key.endswith(" is")]
+    assert all(a.x + 36 < b.x for a, b in pairwise(said))
 
 
 def test_totals_of_subagents_roll_up() -> None:
