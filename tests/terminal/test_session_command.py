@@ -88,7 +88,12 @@ def test_a_sample_says_that_it_is_made_up(name: str, opened: list[str]) -> None:
 
 
 def test_what_cannot_be_opened_is_a_sentence(tmp_path: Path) -> None:
-    for given in (["nosuch"], ["--sample", "nosuch"], ["--sample", "--save", str(tmp_path)]):
+    for given in (
+        ["--save", "page.html"],
+        ["nosuch"],
+        ["--sample", "nosuch"],
+        ["--sample", "--save", str(tmp_path)],
+    ):
         done = learnkit("session", *given)
         assert done.returncode == 2
         assert done.stderr.startswith("learnkit: ")
