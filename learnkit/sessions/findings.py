@@ -109,7 +109,7 @@ def _kept(one: Thread, calls: Iterable[Call]) -> int:
 
 
 def _name(path: str) -> str:
-    return one_line(PurePath(path).name or path, 40)
+    return one_line(PurePath(path).name or path or "a file", 40)
 
 
 def _grouped(one: Thread, key: Callable[[Call], object]) -> Iterator[list[Call]]:

@@ -20,9 +20,9 @@ from learnkit.core.catalog import PRICES_OF
 from learnkit.core.token_count import estimate_tokens
 from learnkit.core.usage import Usage
 from learnkit.events.log import EventLog
-from learnkit.events.text import count, excerpt, one_line
+from learnkit.events.text import count, excerpt, one_line, quoted
 from learnkit.sessions import charts
-from learnkit.sessions.charts import anchor, busy
+from learnkit.sessions.charts import anchor
 from learnkit.sessions.findings import FINDERS, Finding, findings, tokens
 from learnkit.sessions.redact import HIDDEN
 from learnkit.sessions.turns import Session, Thread, Turn, session_of
@@ -63,6 +63,7 @@ def page(
     *,
     lessons: Mapping[str, tuple[str, str]] | None = None,
     notes: Sequence[str] = (),
+    above: str = "",
 ) -> str:
     """Draw a session.
 
@@ -71,6 +72,7 @@ def page(
         found: its findings; by default those of the log.
         lessons: name such as ``s06`` -> title and address of the lesson that a finding links to.
         notes: sentences about the page itself, such as what was removed from it.
+        above: the line above the title; by default the first words of the session.
 
     Returns:
         The page as HTML, in one piece.
@@ -88,7 +90,7 @@ def page(
     ]
     said = "".join(f"<p>{esc(note)}</p>" for note in (*notes, *_read(session)))
     body = (
-        f'<main class="s">{_header(session, found)}{_found(session, found, lessons or {})}'
+        f'<main class="s">{_header(session, found, above)}{_found(session, found, lessons or {})}'
         f"{''.join(sections)}<footer>{said}<p>Made with learnkit, on this machine. Texts are "
         f"estimated at four characters a token (≈); prices are those of {PRICES_OF}.</p>"
         "</footer></main>"
@@ -124,7 +126,7 @@ def _file(name: str) -> str:
 # The first screen.
 
 
-def _header(session: Session, found: Sequence[Finding]) -> str:
+def _header(session: Session, found: Sequence[Finding], above: str) -> str:
     about, lead, took = session.about, session.lead, session.end - session.begin
     cost = Usage.of(session.replies).cost
     waited = f", {_long(session.waited)} of it waiting for you" * (session.waited >= 60)
@@ -139,8 +141,10 @@ def _header(session: Session, found: Sequence[Finding]) -> str:
     title = found[0].sentence if found else "Nothing stands out in this session."
     alt = "Tokens of each request, and what filled it. A press on a column leads to its turn."
     figure = _figure(lambda width: charts.context(lead, found, width), alt) if lead.turns else ""
+    words = str(about.get("title") or "")
+    above = above or (quoted(words, 110) if words else "")
     return (
-        f'<header><p class="kind">{esc(about.get("title") or "")}</p><h1>{esc(title)}</h1>'
+        f'<header><p class="kind">{esc(above)}</p><h1>{esc(title)}</h1>'
         f'<p class="sub">{esc(" · ".join(filter(None, parts)))}</p></header>{figure}'
     )
 
@@ -262,8 +266,8 @@ def _time(session: Session) -> str:
     if session.end <= session.begin or not session.lead.turns:
         return ""
     every = session.threads.values()
-    model = busy((one.asked, one.replied) for t in every for one in t.turns if one.replied)
-    tools = busy((one.start, one.end) for one in session.calls if one.end is not None)
+    model = charts.busy(span for one in every for span in charts.replies(one))
+    tools = charts.busy(span for one in every for span in charts.worked(one))
     waits = f", and {_long(session.waited)} went by waiting for you" if session.waited >= 1 else ""
     slowest = max(session.calls, key=lambda call: call.seconds, default=None)
     line = ""

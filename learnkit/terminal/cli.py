@@ -298,6 +298,8 @@ def session(
     """
     from learnkit.terminal import session_command
 
+    if (save or keep_text) and not (what or sample):
+        raise UsageError("name the session to save: learnkit session ID --save page.html")
     if what or sample:
         for line in session_command.show(what, sample=sample, save=save, keep_text=keep_text):
             typer.echo(line)

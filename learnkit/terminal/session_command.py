@@ -36,12 +36,12 @@ def listed() -> Iterator[Sequence[str]]:
 def show(what: str, *, sample: bool, save: Path | None, keep_text: bool) -> Iterator[str]:
     """Draw a session as a page, and open or save it; say where it is and what was removed."""
     log = open_session(samples.path(what) if sample else what)
-    found, notes = findings(log), [samples.NOTE] * sample
+    found, notes = findings(log), list[str]()
     if save is not None:
         redaction = Redaction(keep_text=keep_text)
         log, found = redaction.log(log), [redaction.finding(one) for one in found]
-        notes += redaction.sentences()
-    html = page(log, found, lessons=_lessons(), notes=notes)
+        notes = list(redaction.sentences())
+    html = page(log, found, lessons=_lessons(), notes=notes, above=samples.NOTE * sample)
     if save is None:
         path = Path(tempfile.mkdtemp(prefix="learnkit-session-")) / "session.html"
         path.write_text(html, "utf-8")

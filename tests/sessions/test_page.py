@@ -7,9 +7,10 @@ import gzip
 import random
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from made_sessions import Made, bash, read, text
 from random_events import logs
 
@@ -61,11 +62,12 @@ class Read(HTMLParser):
 def test_a_sample_says_why_and_its_links_lead_somewhere(name: str) -> None:
     log = open_session(samples.path(name))
     found = findings(log)
-    html = page(log, found, lessons={"s06": ("Compaction", "https://example.org/s06")})
+    lessons = {"s06": ("Compaction", "https://example.org/s06")}
+    html = page(log, found, lessons=lessons, above=samples.NOTE)
     first = found[0].sentence if found else "Nothing stands out in this session."
     assert f"<h1>{first}</h1>" in html
     assert "≈13,404, by the server’s count" in html or "≈13,403" in html
-    assert "Made up by learnkit" in html
+    assert samples.NOTE in html
     shown = Read(html)
     assert bool(shown.links) == bool(found)
     assert shown.links <= {f"#{place}" for place in shown.places}
@@ -74,7 +76,7 @@ def test_a_sample_says_why_and_its_links_lead_somewhere(name: str) -> None:
     assert html.count('class="disc"') == len(found)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None, phases=(Phase.generate,))  # shrinking takes minutes
 @given(logs())
 def test_any_log_makes_a_page_that_holds_no_markup_of_others(log: EventLog) -> None:
     shown = Read(page(log))
@@ -95,6 +97,7 @@ def test_markup_in_every_place_stays_text() -> None:
     assert "<b onclick" not in html
 
 
+@pytest.mark.slow
 def test_a_thousand_turns_are_less_than_three_megabytes() -> None:
     letters = random.Random(1)
     made = Made().prompt()
@@ -141,6 +144,24 @@ def test_waiting_takes_no_room_on_the_scale_of_time() -> None:
     calls = re.findall(r"M([\d.]+) 0h([\d.]+)", canvas["call 0"].path)
     assert [float(length) for _, length in calls] == pytest.approx([380, 380], abs=40)
     assert canvas["pause 0 is"].lines == ("13.9 h",)
+    pause, models = canvas["pause 0"], re.findall(r"M([\d.]+) 0", canvas["assistant 0"].path)
+    assert float(calls[0][0]) + float(calls[0][1]) < pause.x
+    assert pause.x + pause.width < float(models[1])
+
+
+def test_many_pauses_and_agents_leave_room_for_the_work() -> None:
+    made = Made()
+    for number in range(200):
+        made.now += 30
+        made.prompt().turn(bash("a", seconds=20)).add(RunEnded(reason="end_turn"))
+        made.turn(lane=f"lead.{number}")
+    canvas = charts.time_line(session_of(made.log), 328)
+    right = [float(x) for x in re.findall(r"M([\d.]+) 0h", canvas["call 0"].path)]
+    assert right == sorted(right)
+    assert 300 < right[-1] < 328
+    assert canvas["gone"].lines == ("… 187 more agents …",)
+    said = [one for one in canvas.shapes if one.key.endswith(" is")]
+    assert all(a.x + 36 < b.x for a, b in pairwise(said))
 
 
 def test_totals_of_subagents_roll_up() -> None:

