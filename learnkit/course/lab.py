@@ -12,27 +12,24 @@ import importlib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from learnkit.core.agent import Agent
 from learnkit.course import files as course_files
 from learnkit.course.agent_file import forks
 from learnkit.course.agent_file.cells import left_outside, register
-from learnkit.course.content import Game, Lesson, Remark, load
+from learnkit.course.content import Game, Lesson, load
 from learnkit.course.display.badge import MODES, badge, filled_badge
 from learnkit.course.display.card import Card, inline, show
 from learnkit.course.display.loop import loop_card
 from learnkit.course.display.question_cards import prediction_card, quiz_card, reveal_card
 from learnkit.course.exercise_checks import ExerciseCheck, judge
-from learnkit.course.games.playing import PLAYING
-from learnkit.course.jupyter.edited_cells import RAN
 from learnkit.course.jupyter.errors import explain_errors
 from learnkit.course.progress import Progress, is_copy, working_copy
 from learnkit.course.questions import Questions
-from learnkit.course.scenario import Run, Workspaces, messages_view, workspace_alone
+from learnkit.course.scenario import Run, Workspaces, messages_view
 from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
 from learnkit.runtime.clock import Clock, SystemClock
@@ -44,8 +41,6 @@ from learnkit.runtime.virtual_clock import VirtualClock
 if TYPE_CHECKING:
     from learnkit.clients.scripted import Script, Source
     from learnkit.clients.transport import Client
-    from learnkit.core.mechanism import Mechanism
-    from learnkit.course.first_edit.offer import Replies
     from learnkit.course.games.be_the_model.panel import BeTheModel
     from learnkit.views import Messages
     from learnkit.widget.explore import Explorable
@@ -71,7 +66,6 @@ class Lab:
         self._unused: dict[str, set[str]] = {}
         self._kept: dict[str, Any] = {}
         self._repaired: set[str] = set()
-        self._missed = ""  # the text of the cell that did
 
     # Questions
 
@@ -206,26 +200,6 @@ class Lab:
             with self._stopped(run.client.source):
                 yield run
 
-    def script(self, replies: Replies | Mapping[str, Replies]) -> None:
-        """Run the cell that last stopped at a request without a recorded reply once more.
-
-        It gets the recorded replies up to that request, and then these.
-
-        Args:
-            replies: :func:`learnkit.use`, :func:`learnkit.say` and so on, in order; or such a list
-                for each agent, by its name.
-
-        Raises:
-            UsageError: if no cell has stopped, or something is no reply.
-        """
-        from learnkit.course.first_edit.offer import answer_with
-
-        if not self._missed:
-            raise UsageError("no cell has stopped at a request without a recorded reply")
-        told = answer_with(replies, self._missed)
-        if told:
-            print(told)
-
     def show(self, messages: Sequence[Any], *, first: int = 0) -> Messages:
         """Return the message array view of a plain list of messages.
 
@@ -234,6 +208,13 @@ class Lab:
             first: number of the first one, for a part of an array: ``messages[3:7]`` has 3.
         """
         return messages_view(messages, first)
+
+    def own_runs(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the messages of each run that a model made of the lesson's task, in order."""
+        from learnkit.clients.recordings.recording import Recording
+
+        recording = Recording.load(course_files.recordings() / "model" / f"{self.name}.yaml")
+        return {name: recording.messages(name) for name in recording.scenarios}
 
     def explore(self) -> Explorable:
         """Return the lesson's explorable: a picture that answers while you change its cause."""
@@ -246,8 +227,7 @@ class Lab:
     def be_the_model(self, game: Game | str | None = None) -> BeTheModel:
         """Let the learner answer in the model's place; without a widget a script plays.
 
-        It begins when the learner presses Start, and has a workspace of its own, which outlives the
-        lab.
+        It begins when the learner presses Start, in a workspace of its own.
 
         Args:
             game: the task, or only its prompt; by default the lesson's own.
@@ -257,39 +237,14 @@ class Lab:
         """
         from learnkit.course.games.be_the_model.panel import BeTheModel
 
-        chosen, opened = _game(game, self.lesson.game), contextlib.ExitStack()
-        folders: list[Path] = []  # of the games that were started; the last one goes on
+        return BeTheModel(_game(game, self.lesson.game), static=self.static)
 
-        def agent(client: Client, events: EventLog) -> Agent:
-            folders.append(opened.enter_context(workspace_alone()))
-            mechanisms = chosen.mechanisms(folders[-1])
-            return Agent(client, mechanisms, system=chosen.system, events=events)
-
-        def judge(agent: Agent) -> Sequence[Remark]:
-            return chosen.judge(folders[-1], agent.messages) if chosen.judge else ()
-
-        return BeTheModel(
-            agent,
-            chosen.prompt,
-            chosen.script,
-            static=self.static,
-            others=chosen.others,
-            judge=judge,
-            ready=chosen.ready,
-            over=opened.close,
-        )
-
-    def night(
-        self,
-        parts: Collection[str] | None = None,
-        own: Mapping[str, Callable[..., Mechanism]] | None = None,
-    ) -> Card:
+    def night(self, parts: Collection[str] | None = None) -> Card:
         """The capstone: choose mechanisms, and play a night of twelve faults with them.
 
         Args:
             parts: play at once with these, such as ``["tools", "todo"]``; by default a widget lets
                 the learner choose.
-            own: part -> a class of the learner's own that takes its place.
 
         Raises:
             UsageError: for a part that there is not, or that needs another one.
@@ -298,9 +253,9 @@ class Lab:
         from learnkit.course.games.night.night import Night, play
 
         if parts is not None:
-            return card.night_card(play(parts, own))
+            return card.night_card(play(parts))
         if self.static:
-            return card.night_card(play(card.EXAMPLE, own), card.EXAMPLE_RULES)
+            return card.night_card(play(card.EXAMPLE), card.EXAMPLE_RULES)
 
         def over(night: Night) -> None:
             self.remember("play", "night", str(night.survived))
@@ -308,7 +263,7 @@ class Lab:
         def widget() -> Any:
             from learnkit.course.games.night.panel import NightPanel
 
-            return NightPanel(own or {}, over)
+            return NightPanel(over)
 
         said = "The night of 14 July. Without a page, play it with lab.night(['tools', 'todo'])."
         return Card("", said).or_widget(widget)
@@ -340,13 +295,12 @@ class Lab:
         return [t.id for t in turns if t.id in self._unused.get(t.scenario, {t.id})]
 
     def reset(self) -> None:
-        """Forget the predictions made so far, end all games, and remove the workspaces."""
+        """Forget the predictions made so far, and remove the workspaces."""
         self._questions.predicted.clear()
-        PLAYING.end_all()
         self._workspaces.clear()
 
     def remove(self) -> None:
-        """Remove the workspaces; a game that the learner has started goes on. Twice is no error."""
+        """Remove the workspaces. Twice is no error."""
         forks.end()
         self._workspaces.remove()
 
@@ -356,8 +310,7 @@ class Lab:
         A cell that is run after that gets a workspace again, which goes with the kernel.
         """
         self.remove()
-        but = ", except those of the game that you are playing" if len(PLAYING) else ""
-        line = f"Closed: no thread, process or workspace is left{but}."
+        line = "Closed: no thread, process or workspace is left."
         if self.mode == "replay" and (unused := self.unused()):
             line += f" Recorded turns never used: {', '.join(unused)}."
         print(line)
@@ -409,19 +362,18 @@ class Lab:
             yield
         except Exception:
             if (why := getattr(source, "stopped", None)) is not None:
-                raise self._with_panel(why, source) from None
+                raise self._with_panel(why) from None
             raise
         if (why := getattr(source, "stopped", None)) is not None and not self.static:
-            raise self._with_panel(why, source)
+            raise self._with_panel(why)
 
-    def _with_panel(self, why: Exception, source: Any) -> Exception:
+    def _with_panel(self, why: Exception) -> Exception:
         from learnkit.clients.recordings.replay import Miss
 
         if isinstance(why, Miss) and not self.static:
             from learnkit.course.first_edit.offer import offer
 
-            self._missed = RAN.text
-            why.offer = partial(offer, why, self._recording, source.unused())
+            why.offer = partial(offer, why, self._recording)
         return why
 
     def _note_unused(self, scenario: str, client: Client) -> None:

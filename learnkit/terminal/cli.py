@@ -174,14 +174,10 @@ def verify(
     """Run the lessons as CI does, and say what came out differently.
     \f
     """
-    from learnkit.course.publish import execute, lesson_texts, repository
+    from learnkit.course.publish import execute
 
     failed = 0
     folder = course_files.originals() if refresh else course_files.notebooks()
-    for name in repository.refresh() if refresh else ():
-        typer.echo(f"{name}: links to the repository changed")
-    for name in lesson_texts.refresh() if refresh else ():
-        typer.echo(f"{name}: title, minutes or promise of a lesson changed")
     for path in _chosen(lessons, folder):
         if refresh:
             typer.echo(f"{path.name}: {'changed' if execute.refresh(path) else 'as before'}")

@@ -17,21 +17,21 @@ GAME = """
 import tempfile, threading, time
 from pathlib import Path
 import learnkit as lk
+from learnkit.course.content import Game, Remark
 from learnkit.course.games.be_the_model.panel import BeTheModel
-from learnkit.course.content import Remark
 
 folder = Path(tempfile.mkdtemp())
 (folder / "beijing.csv").write_text("city,temp\\nBeijing,31.4\\n")
 
-def agent(client, events):
-    tools = [lk.CodingTools(folder)]
-    return lk.Agent(client, tools, system="You watch the weather.", events=events)
+def tools(_):
+    return [lk.CodingTools(folder)]
 
-def judge(agent):
-    return [Remark(False, "There is no email."), Remark(None, f"It took {agent.turns} turns.")]
+def judge(_, messages):
+    turns = len(messages) // 2
+    return [Remark(False, "There is no email."), Remark(None, f"It took {turns} turns.")]
 
 prompt, ready = "If it is above 30 °C in Beijing, mail me.", {"bash": {"command": "date"}}
-game = BeTheModel(agent, prompt, judge=judge, ready=ready)
+game = BeTheModel(Game(prompt, tools, [], "You watch the weather.", judge, ready))
 game
 """
 #: Goes on until the test says so.
@@ -207,7 +207,7 @@ def test_a_narrow_window_and_leaving(page: Page, server: str, shots: Path) -> No
     assert wide.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
     notebook.screenshot(shots / "panel-6-narrow-light.png")
     button(panel, "stop").click()
-    expect(panel.locator(".head")).to_have_text("You left the game.")
+    expect(panel.locator(".head")).to_have_text("You left the model's place.")
     expect(button(panel, "send the reply")).to_have_count(0)
     button(panel, "Play again").press("Enter")
     expect(panel.locator(".head")).to_contain_text("You are the model", timeout=20_000)

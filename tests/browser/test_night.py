@@ -15,12 +15,12 @@ SOON = 30_000  # milliseconds: twelve hours are played for real
 NIGHT = """
 import learnkit as lk
 
-class Broken(lk.Todo):
-    def after_tools(self, agent, calls):
-        raise ZeroDivisionError("<b>no list</b>")
+def broken(self, agent, calls):
+    raise ZeroDivisionError("<b>no list</b>")
 
+lk.Todo.after_tools = broken
 lab = lk.lesson("s12")
-lab.night(own={"todo": Broken})
+lab.night()
 """
 #: The pairs of texts of a picture that lie over each other, and the texts that leave it.
 CROSSED = """() => {

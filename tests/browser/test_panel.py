@@ -5,7 +5,6 @@ Pictures, light, dark and on a phone, go to the folder that LEARNKIT_SHOTS names
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +68,7 @@ class Edited:
 def edited(course: str, page: Page) -> Edited:
     made = Edited(page, course, "s01_agent_loop.ipynb", HELLO, BYE)
     made.run(made.setup)
-    parts = "class Agent", "subprocess.Popen(", "def run(agent", "append(said)", "import agent"
+    parts = "class Agent", "def bash(", "def run(agent", "append(said)", "import agent"
     for text in parts:
         made.run(page.evaluate(EDIT, [text, text]))
     made.run()
@@ -84,7 +83,7 @@ def test_the_panel_shows_the_difference_and_nothing_in_red(edited: Edited, shots
     )
     expect(panel.locator("del").first).to_have_text("hello")
     expect(panel.locator("ins").first).to_have_text("bye")
-    expect(panel.locator(".ways button")).to_have_count(3)
+    expect(panel.locator(".ways button")).to_have_count(2)
     outputs = edited.cell.locator(".jp-OutputArea-output")
     assert edited.cell.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
     assert "Miss" not in edited.cell.inner_text()
@@ -131,20 +130,7 @@ def test_a_model_on_this_machine_is_asked(edited: Edited, shots: Path) -> None:
         edited.notebook.screenshot(shots / "panel-asked.png")
         edited.notebook.environ("ANTHROPIC_BASE_URL", "")
     edited.run()
-    expect(edited.panel.locator(".ways button")).to_have_count(3)
-
-
-def test_the_replies_come_as_a_cell_that_runs(edited: Edited) -> None:
-    edited.press("Script it")
-    text = edited.panel.get_by_label("the replies, as a cell")
-    expect(text).to_have_value(re.compile(r"lab\.script\(\[\n    lk\.use\(\"bash\""))
-    edited.panel.get_by_role("button", name="Insert as a cell below").click()
-    page, below = edited.page, edited.at + 1
-    assert page.evaluate(SOURCE, below) == text.input_value()
-    edited.run(below)
-    shown = page.locator(".jp-CodeCell.jp-mod-active")
-    expect(shown).to_contain_text("I created hello.py", timeout=20_000)
-    assert BYE in page.evaluate(SOURCE, edited.at), "the learner's cell is as it was"
+    expect(edited.panel.locator(".ways button")).to_have_count(2)
 
 
 def test_the_change_is_undone_and_comes_back(edited: Edited, shots: Path) -> None:
@@ -188,5 +174,5 @@ def test_run_all_stops_at_a_changed_prompt(course: str, page: Page) -> None:
     assert counts[:stopped] == list(range(1, stopped + 1))
     assert set(counts[stopped:]) == {None}, "no later cell has run"
     assert page.evaluate(f"() => {_CONTENT}.widgets.some((c) => c.prompt === '*')") is False
-    panel.get_by_role("button", name="Script it").press("Enter")  # by keyboard
-    expect(panel.get_by_label("the replies, as a cell")).to_be_visible()
+    panel.get_by_role("button", name="Undo my change").press("Enter")  # by keyboard
+    expect(panel.locator(".more")).to_contain_text("as it was in the lesson")

@@ -1,11 +1,9 @@
-"""Be the model: a game in real threads, over the real SDK and the offline contract."""
+"""Be the model: a game over the real SDK and the offline contract, run anew for each reply."""
 
 from __future__ import annotations
 
 import json
 import re
-import threading
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,40 +12,38 @@ import anthropic
 import pytest
 
 import learnkit as lk
-from learnkit.clients.transport import Client
+from learnkit.course.content import Game
 from learnkit.course.games.be_the_model import panel
 from learnkit.course.games.be_the_model.panel import BeTheModel
 
-SOON = 20.0
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&\u202e"
 
 
 class Board:
-    """Games with a workspace, and the states that their pages were sent."""
+    """Games with a folder, and the states that their pages were sent."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.games: list[BeTheModel] = []
         self.seen: list[dict[str, Any]] = []
 
-    def agent(self, client: Client, events: lk.EventLog) -> lk.Agent:
-        """An agent with the coding tools."""
-        tools = lk.CodingTools(self.folder)
-        return lk.Agent(client, [tools], system="You look after files.", events=events)
+    def game(self, prompt: str = "How many files are there?", **options: Any) -> Game:
+        """A task for an agent with the coding tools."""
+        given = {"script": [], "system": "You look after files.", **options}
+        tools = given.pop("mechanisms", lambda _: [lk.CodingTools(self.folder)])
+        return Game(prompt, tools, **given)
 
     def open(self, prompt: str = "How many files are there?", **options: Any) -> BeTheModel:
-        """Start a game and wait for its first request."""
-        game = BeTheModel(self.agent, prompt, **options)
-        self.games.append(game)
+        """Start a game."""
+        game = BeTheModel(self.game(prompt, **options))
+        game.tell = self.seen.append
         game.start()
-        assert game.wait(SOON) == "yours"
-        game.watch(self.seen.append)
+        assert game.phase == "yours"
         return game
 
     def reply(self, game: BeTheModel, reply: object, fault: str = "") -> str:
         """Answer as the page does; return the phase that follows."""
         game.act({"ask": game.state()["ask"], "reply": reply, "fault": fault})
-        return game.wait(SOON)
+        return game.phase
 
     @property
     def problem(self) -> dict[str, Any]:
@@ -57,13 +53,8 @@ class Board:
 
 
 @pytest.fixture
-def board(tmp_path: Path) -> Iterator[Board]:
-    before = set(threading.enumerate())
-    made = Board(tmp_path)
-    yield made
-    for game in made.games:
-        game.close()
-    assert set(threading.enumerate()) <= before
+def board(tmp_path: Path, no_thread_is_left: None) -> Board:
+    return Board(tmp_path)
 
 
 def bash(command: str) -> dict[str, Any]:
@@ -132,7 +123,6 @@ def test_the_page_is_told_of_each_step_in_order(board: Board) -> None:
     numbers = [message["seq"] for message in board.seen]
     assert numbers == sorted(numbers)
     heads = [message["state"]["head"] for message in board.seen]
-    assert "bash runs: echo hi" in heads
     assert heads[-1] == "The loop ends after 2 turns: the last reply called no tool."
     phases = list(dict.fromkeys(message["state"]["phase"] for message in board.seen))
     assert phases == ["yours", "works", "ended"]
@@ -169,7 +159,7 @@ def test_a_harness_that_forgets_the_result_is_refused(board: Board) -> None:
     with pytest.raises(lk.UsageError, match="take the reply back"):
         _ = game.outcome
     game.act({"back": True})
-    assert game.wait(SOON) == "yours", "the fault was for one reply"
+    assert game.phase == "yours", "the fault was for one reply"
     assert game.messages == before
     assert "refusal" not in dict(game.state()["frame"])
     assert board.reply(game, [bash("echo hi")]) == "yours"
@@ -178,7 +168,7 @@ def test_a_harness_that_forgets_the_result_is_refused(board: Board) -> None:
 def test_leaving_in_the_middle(board: Board) -> None:
     game = board.open()
     game.act({"stop": True})
-    assert game.wait(SOON) == "left"
+    assert game.phase == "left"
     with pytest.raises(lk.UsageError, match="left before its end"):
         _ = game.outcome
     assert board.reply(game, [{"text": "too late"}]) == "left"
@@ -195,36 +185,25 @@ def test_a_mechanism_that_fails_is_shown_and_raised(board: Board) -> None:
         def close(self, agent: lk.Agent) -> None:
             closed.append(agent)
 
-    def agent(client: Client, events: lk.EventLog) -> lk.Agent:
-        return lk.Agent(client, [lk.CodingTools(board.folder), Faulty()], events=events)
-
-    with BeTheModel(agent, "Go.") as game:
-        assert game.wait(SOON) == "yours"
-        game.send(lk.use("bash", command="true"))
-        assert game.wait(SOON) == "broken"
-        with pytest.raises(lk.UsageError, match="no such luck") as caught:
-            _ = game.outcome
-        assert isinstance(caught.value.__cause__, RuntimeError)
-        assert len(closed) == 1, "its teammates and jobs have ended"
+    game = board.open(mechanisms=lambda _: [lk.CodingTools(board.folder), Faulty()])
+    game.send(lk.use("bash", command="true"))
+    assert game.phase == "broken"
+    with pytest.raises(lk.UsageError, match="no such luck") as caught:
+        _ = game.outcome
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    assert len(closed) == 2, "the teammates and jobs of each run have ended"
 
 
 def test_other_agents_are_answered_by_a_function(board: Board) -> None:
-    def agent(client: Client, events: lk.EventLog) -> lk.Agent:
-        @lk.tool
-        def ask(question: str, agent: lk.Agent) -> str:
-            """Ask somebody else."""
-            return lk.Agent(client, name="other", events=events).run(question).text
+    @lk.tool
+    def ask(question: str, agent: lk.Agent) -> str:
+        """Ask somebody else."""
+        return lk.Agent(agent.client, name="other", events=agent.events).run(question).text
 
-        return lk.Agent(client, [lk.Toolbox(ask)], events=events)
-
-    with BeTheModel(agent, "Go.", others=lambda request: lk.say("42")) as game:
-        assert game.wait(SOON) == "yours"
-        game.send(lk.use("ask", question="What?"))
-        assert game.wait(SOON) == "yours"
-        assert results(game)[0]["content"] == "42"
-        waits = game.state()
-        game.events.append("tool.started", "other", tool="bash", id="toolu_1", input={})
-        assert game.state() == waits, "what others do hides no request"
+    game = board.open(mechanisms=lambda _: [lk.Toolbox(ask)], others=lambda request: lk.say("42"))
+    game.send(lk.use("ask", question="What?"))
+    assert game.phase == "yours"
+    assert results(game)[0]["content"] == "42"
 
 
 class Text(HTMLParser):
@@ -250,20 +229,17 @@ class Text(HTMLParser):
 
 
 def test_hostile_text_is_text(board: Board) -> None:
-    def agent(client: Client, events: lk.EventLog) -> lk.Agent:
-        @lk.tool(description=HOSTILE)
-        def trap(word: str) -> str:
-            return HOSTILE
+    @lk.tool(description=HOSTILE)
+    def trap(word: str) -> str:
+        return HOSTILE
 
-        return lk.Agent(client, [lk.Toolbox(trap)], system=HOSTILE, events=events)
-
-    script = [lk.reply(HOSTILE, lk.use("trap", word=HOSTILE)), lk.use(HOSTILE), HOSTILE]
-    static = BeTheModel(agent, HOSTILE, script, static=True)
-    with BeTheModel(agent, HOSTILE) as game:
-        assert game.wait(SOON) == "yours"
-        game.send(*script[:1])
-        assert game.wait(SOON) == "yours"
-        pages = "".join(html for _, html in game.state()["frame"])
+    script: list[Any] = [lk.reply(HOSTILE, lk.use("trap", word=HOSTILE)), lk.use(HOSTILE), HOSTILE]
+    made = Game(HOSTILE, lambda _: [lk.Toolbox(trap)], script, HOSTILE)
+    static, game = BeTheModel(made, static=True), BeTheModel(made)
+    game.start()
+    game.send(script[0])
+    assert game.phase == "yours"
+    pages = "".join(html for _, html in game.state()["frame"])
     for html in (pages, static._repr_mimebundle_()["text/html"]):
         parser = Text()
         parser.feed(html)
@@ -277,19 +253,16 @@ SCRIPT = [lk.use("bash", command="echo 3"), lk.say("There are 3 files.")]
 
 
 def test_without_a_page_the_script_plays(board: Board) -> None:
-    before = threading.active_count()
-    game = BeTheModel(board.agent, "How many?", SCRIPT, static=True)
-    assert threading.active_count() == before
+    game = BeTheModel(board.game("How many?", script=SCRIPT), static=True)
     assert game.outcome == lk.Outcome("There are 3 files.", "end_turn", 2)
     assert len(game.messages) == 4
     with pytest.raises(lk.UsageError, match="the script has played"):
         game.send("more")
-    game.close()
     assert game.events[-1].time == 2.0, "the virtual clock: a second a reply"
 
 
 def test_the_static_card_is_plain_small_and_the_same_twice(board: Board) -> None:
-    games = [BeTheModel(board.agent, "How many?", SCRIPT, static=True) for _ in range(2)]
+    games = [BeTheModel(board.game("How many?", script=SCRIPT), static=True) for _ in range(2)]
     first, second = (game._repr_mimebundle_() for game in games)
     assert first == second
     assert list(first) == ["text/html", "text/plain"]

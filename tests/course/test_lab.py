@@ -18,14 +18,13 @@ from messages_server import serving
 import learnkit as lk
 from learnkit.clients.recordings.replay import Miss
 from learnkit.course.agent_file.cells import AgentCells
-from learnkit.course.content import Game, Repair, load
+from learnkit.course.content import Repair, load
 from learnkit.course.display import card as display_card
 from learnkit.course.display.card import inline
 from learnkit.course.first_edit import offer
-from learnkit.course.first_edit.answers import Given, answering
-from learnkit.course.games.be_the_model import panel
+from learnkit.course.first_edit.answers import answering
+from learnkit.course.games.be_the_model.seat import Given
 from learnkit.course.games.night import panel as night_panel
-from learnkit.course.jupyter.edited_cells import RAN
 from learnkit.course.lab import Lab, recordings
 from learnkit.course.lessons.s01.explorable import explorable
 from learnkit.course.progress import Progress
@@ -102,25 +101,16 @@ def test_a_changed_prompt_misses(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("static", [True, False])
-def test_a_miss_offers_its_panel_and_a_script_only_in_an_open_notebook(
-    lab: Lab, static: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_miss_offers_its_panel_only_in_an_open_notebook(lab: Lab, static: bool) -> None:
     lab.static = static
-    monkeypatch.setattr(RAN, "text", "the cell")
-    monkeypatch.setattr(offer, "answer_with", lambda replies, cell: f"{cell} got {replies}")
     with pytest.raises(Miss) as caught:
         solve(lab, "Which branch?")
     panel: Any = caught.value.offer
-    capsys.readouterr()
     if static:
         assert panel is None
-        with pytest.raises(lk.UsageError, match="no cell has stopped"):
-            lab.script(["Done."])
     else:
         assert panel.func is offer.offer
-        assert panel.args == (caught.value, recordings() / "s01.yaml", ["hello/1", "hello/2"])
-        lab.script(["Done."])
-        assert capsys.readouterr().out == "the cell got ['Done.']\n"
+        assert panel.args == (caught.value, recordings() / "s01.yaml")
 
 
 def test_after_run_all_a_cell_can_still_be_changed_and_run(lab: Lab) -> None:
@@ -238,40 +228,17 @@ def test_a_turn_is_used_when_any_run_of_its_scenario_has_asked_for_it(lab: Lab) 
     assert used(1) == {"hello/1", "hello/2"}
 
 
-class Asked:
-    """What a game was made with, in place of the game."""
+def test_a_game_of_ones_own_has_the_lessons_tools_or_a_coders(lab: Lab) -> None:
+    def tools(game: Any) -> set[str]:
+        (begun,) = [event for event in game.events if event.type == "run.started"]
+        return {tool["name"] for tool in begun.data["tools"]}
 
-    def __init__(self, agent: Any, prompt: str, script: Any, **options: Any) -> None:
-        self.agent, self.prompt, self.script, self.options = agent, prompt, script, options
-
-
-def test_a_game_gets_what_the_lesson_says_and_each_run_of_it_a_folder_of_its_own(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(panel, "BeTheModel", Asked)
-    given: dict[str, Any] = {"ready": {"todo": {"items": []}}, "others": lambda request: None}
-    judged = []
-    game = Game(
-        *("Look.", lambda folder: [lk.CodingTools(folder)], ["Done."], "Be brief."),
-        **given,
-        judge=lambda *run: judged.append(run) or [],
-    )
-    asked: Any = lab.be_the_model(game)
-    agents = [asked.agent(lk.scripted([]), lk.EventLog()) for _ in range(2)]
-    folders = [agent.mechanisms[0].workspace.root for agent in agents]
-    assert [agent.system.partition("\n")[0] for agent in agents] == ["Be brief."] * 2
-    assert folders[0] != folders[1]
-    assert all((folder / ".git").is_dir() for folder in folders)
-    judge, over = (asked.options.pop(name) for name in ("judge", "over"))
-    assert judge(agents[1]) == []
-    assert judged == [(folders[1], agents[1].messages)]
-    over()
-    assert not any(folder.exists() for folder in folders)
-    assert (asked.prompt, asked.script) == ("Look.", ["Done."])
-    assert asked.options == {**given, "static": True}
-    unjudged: Any = lab.be_the_model(Game("Look.", lambda folder: [], []))
-    assert unjudged.options["judge"](unjudged.agent(lk.scripted([]), lk.EventLog())) == ()
-    unjudged.options["over"]()
+    own = lab.be_the_model("Which files are there?")
+    assert tools(own) == tools(lab.be_the_model()) == {"bash"}
+    assert own.messages[0]["content"] == "Which files are there?"
+    other = lk.lesson("s04")
+    assert {"bash", "edit_file"} <= tools(other.be_the_model("Look."))
+    other.close()
 
 
 @pytest.mark.parametrize(("said", "pace"), [("", PACE), ("0", 0.0), ("0.05", 0.05)])
@@ -368,17 +335,15 @@ def test_a_night_in_an_open_notebook_is_played_by_a_panel_and_noted(
     lab: Lab, widgets: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Panel:
-        def __init__(self, *given: Any) -> None:
-            self.own, self.over = given
+        def __init__(self, over: Any) -> None:
+            self.over = over
 
     monkeypatch.setattr(night_panel, "NightPanel", Panel)
     lab.static = False
-    own = {"todo": lk.Todo}
-    for card in (lab.night(own=own), lab.night()):
-        assert "lab.night([" in card.text
-        assert card.live is not None
-        card.live()
-    assert [panel.own for panel in widgets] == [own, {}]
+    card = lab.night()
+    assert "lab.night([" in card.text
+    assert card.live is not None
+    card.live()
     widgets[0].over(SimpleNamespace(survived=7))
     assert Progress().of("s01")["play"] == {"night": "7"}
 

@@ -1,77 +1,58 @@
-"""Title, minutes and promise of a lesson are written once, and shown from there."""
+"""Title, minutes and promise of a lesson are written in its data file; what shows them agrees."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
-from project import ROOT
+from project import ROOT, lessons
 
-from learnkit.course.publish import lesson_texts
+from learnkit.course.content import Lesson, load
+from learnkit.course.display.card import inline
+from learnkit.course.progress import lesson_progress
+from learnkit.course.workbook import start_page
+from learnkit.views.drawing.text import esc
 
-
-def checkout(folder: Path) -> Path:
-    """The README and three lessons, as an author's clone has them."""
-    (folder / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text("utf-8"), "utf-8")
-    (folder / "README.md").write_text((ROOT / "README.md").read_text("utf-8"), "utf-8")
-    (folder / "notebooks").mkdir()
-    for name in ("s02_tools", "s03_todo", "s04_subagents"):
-        text = (ROOT / f"notebooks/{name}.ipynb").read_text("utf-8")
-        (folder / f"notebooks/{name}.ipynb").write_text(text, "utf-8")
-    return folder
+LESSONS = {path: load(path.stem[:3]) for path in lessons()}
+TITLES = {path.name: f"{int(path.name[1:3])} · {one.title}" for path, one in LESSONS.items()}
 
 
-@pytest.fixture
-def renamed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lesson 3 gets another title, promise and length."""
-    read = lesson_texts.question_file.read
-
-    def changed(path: Path) -> object:
-        new = {"title": 'A "plan"', "promise": "You'll plan \\1 anew.", "minutes": 20}
-        texts = read(path)
-        return texts.model_copy(update=new) if path.parent.name == "s03" else texts
-
-    monkeypatch.setattr(lesson_texts.question_file, "read", changed)
+def texts(path: Path) -> list[str]:
+    """The notebook's Markdown cells."""
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
 
 
-def test_what_is_shown_of_a_lesson_is_what_its_data_file_says() -> None:
-    differing = [
-        f"{path.relative_to(ROOT)}:{number}: {line} != {wanted}"
-        for path, text in lesson_texts.rendered()
-        for number, (line, wanted) in enumerate(
-            zip(path.read_text("utf-8").splitlines(), text.splitlines(), strict=False), 1
-        )
-        if line != wanted
+@pytest.mark.parametrize(("path", "lesson"), LESSONS.items(), ids=TITLES)
+def test_a_notebook_begins_with_what_its_data_file_says(path: Path, lesson: Lesson) -> None:
+    first = texts(path)[0].splitlines()
+    assert first[0] == f"# {TITLES[path.name]}"
+    assert f"**{lesson.promise}**" in first
+    assert [one for one in first if one.startswith(f"{lesson.minutes} minutes")]
+
+
+def test_links_to_lessons_name_them_as_they_are_called() -> None:
+    for path in LESSONS:
+        for text in texts(path):
+            for said, file in re.findall(r"\[(\d+ · [^\]]*)\]\((s\d\d_\w+\.ipynb)\)", text):
+                assert said == TITLES[file], path.name
+
+
+def test_the_readme_has_a_row_for_each_lesson() -> None:
+    rows = re.findall(r"^\| \[\d+ · .*\n", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert rows == [
+        f"| [{TITLES[path.name]}](notebooks/{path.name}) | {one.promise} {one.minutes} min |\n"
+        for path, one in LESSONS.items()
     ]
-    assert differing == [], "run: learnkit verify --refresh"
-    assert all(path.read_text("utf-8") == text for path, text in lesson_texts.rendered())
 
 
-@pytest.mark.usefixtures("renamed")
-def test_a_refresh_writes_it_to_the_readme_the_notebook_and_its_neighbours(tmp_path: Path) -> None:
-    folder = checkout(tmp_path)
-    before = json.loads((folder / "notebooks/s03_todo.ipynb").read_text("utf-8"))
-    changed = [f"notebooks/{name}.ipynb" for name in ("s02_tools", "s03_todo", "s04_subagents")]
-    assert list(lesson_texts.refresh(folder)) == ["README.md", *changed]
-    row = '| [3 · A "plan"](notebooks/s03_todo.ipynb) | You\'ll plan \\1 anew. 20 min |\n'
-    assert row in (folder / "README.md").read_text("utf-8")
-    books = [json.loads((folder / name).read_text("utf-8")) for name in changed]
-    first = "".join(books[1]["cells"][0]["source"])
-    assert first.startswith('# 3 · A "plan"\n\n**You\'ll plan \\1 anew.**\n\n20 minutes · ')
-    link = '[3 · A "plan"](s03_todo.ipynb)'
-    assert f"next: {link}" in "".join(books[0]["cells"][0]["source"])
-    assert f"previous: {link}" in "".join(books[2]["cells"][0]["source"])
-    assert books[1]["cells"][1:] == before["cells"][1:]
-    assert list(lesson_texts.refresh(folder)) == []
-
-
-@pytest.mark.usefixtures("renamed")
-def test_the_table_has_a_row_for_each_notebook_and_nothing_else_changes(tmp_path: Path) -> None:
-    folder = checkout(tmp_path)
-    list(lesson_texts.refresh(folder))
-    original, text = ((one / "README.md").read_text("utf-8") for one in (ROOT, folder))
-    rows = [line for line in text.splitlines() if "](notebooks/" in line]
-    assert [row[:5] for row in rows] == ["| [2 ", "| [3 ", "| [4 "]
-    kept = [line for line in original.splitlines() if "](notebooks/s" not in line]
-    assert [line for line in text.splitlines() if line not in rows] == kept
+def test_the_start_page_shows_what_the_data_file_says() -> None:
+    page = start_page.contents(folder=ROOT / "notebooks").html
+    for row in lesson_progress(ROOT / "notebooks"):
+        one = row.lesson
+        link = f'<a href="{row.file}" title="{esc(one.promise)}">{row.number} · {one.title}</a>'
+        assert link in page
+        assert inline(one.adds) in page
+        assert f">{one.minutes}\u00a0min<" in page

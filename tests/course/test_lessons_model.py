@@ -2,83 +2,35 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-from typing import Any
-
 import pytest
 
-from learnkit import UsageError
-from learnkit.course.content import (
-    Exercise,
-    Lesson,
-    Option,
-    Prediction,
-    Question,
-)
+from learnkit.course.content import load
 from learnkit.course.content.sources import agent_cells, tagged_cells
+from learnkit.course.defined_names import defined
 
-OPTIONS = {"a": Option("it stops", "there is no call"), "b": Option("it goes on", "it does not")}
-PREDICTION = Prediction("what then?", OPTIONS, "a")
-QUESTION = Question("what ends a run?", OPTIONS, "b")
-
-
-def doubles(f: Any) -> str | None:
-    return None if f(2) == 4 else f"f(2) is {f(2)}, not 4"
+LESSONS = [f"s{number:02}" for number in range(1, 13)]
 
 
-EXERCISE = Exercise(
-    title="double it",
-    minutes=5,
-    name="f",
-    check=doubles,
-    hints=("look at n", "use *", "n * 2"),
-    stub="def f(n): ...",
-    solution="def f(n):\n    return 2 * n",
-    right=("f = lambda n: n + n",),
-)
-LESSON = Lesson(
-    "A title",
-    "a promise",
-    "a thing",
-    30,
-    {"p1": PREDICTION, "p2": PREDICTION},
-    [EXERCISE] * 3,
-    [QUESTION] * 4,
-)
-
-
-@pytest.mark.parametrize(
-    ("thing", "change", "said"),
-    [
-        (OPTIONS["a"], {"text": " "}, "its text is empty"),
-        (OPTIONS["a"], {"why": ""}, "its why is empty"),
-        (PREDICTION, {"question": ""}, "its question is empty"),
-        (PREDICTION, {"right": "c"}, "right is 'c'; give one of a, b"),
-        (PREDICTION, {"options": {"a": OPTIONS["a"]}}, "give two or more"),
-        (PREDICTION, {"options": {"a": OPTIONS["a"], "c": OPTIONS["b"]}}, "as a, b, c"),
-        (QUESTION, {"text": ""}, "its text is empty"),
-        (QUESTION, {"right": ""}, "right is ''"),
-        (EXERCISE, {"name": "not a name"}, "give a Python name"),
-        (EXERCISE, {"minutes": 0}, "minutes is 0"),
-        (EXERCISE, {"hints": ("one",)}, "hints: 1, but 2 or more are needed"),
-        (EXERCISE, {"hints": "abc"}, "hints: a text, but 2 or more are needed"),
-        (EXERCISE, {"right": ()}, "right sources besides the solution: 0, but 1 or more"),
-        (EXERCISE, {"solution": "def f(:"}, "is not Python"),
-        (EXERCISE, {"solution": "def g(n): ..."}, "does not define 'f'"),
-        (LESSON, {"adds": ""}, "its adds is empty"),
-        (LESSON, {"promise": ""}, "its promise is empty"),
-        (LESSON, {"predictions": {}}, "predictions: 0, but 1 or more"),
-        (LESSON, {"predictions": {"p1": PREDICTION, "x": PREDICTION}}, "call them p1, p2"),
-        (LESSON, {"exercises": [EXERCISE]}, "exercises: 1, but 2 or more"),
-        (LESSON, {"quiz": [QUESTION] * 2}, "quiz questions: 2, but 3 or more"),
-    ],
-)
-def test_what_cannot_work_is_refused_when_it_is_made(
-    thing: Any, change: dict[str, Any], said: str
+@pytest.mark.parametrize("name", LESSONS)
+def test_no_learner_meets_a_question_without_a_right_answer_or_an_exercise_without_help(
+    name: str,
 ) -> None:
-    with pytest.raises(UsageError, match=re.escape(said)):
-        replace(thing, **change)
+    lesson = load(name)
+    assert all((lesson.title, lesson.promise, lesson.adds, lesson.minutes))
+    assert list(lesson.predictions) == [f"p{n}" for n in range(1, len(lesson.predictions) + 1)]
+    assert lesson.predictions
+    assert len(lesson.quiz) >= 3
+    for one in (*lesson.predictions.values(), *lesson.quiz):
+        assert list(one.options) == list("abcdef"[: len(one.options)])
+        assert one.right in one.options
+        assert len(one.options) > 1
+        assert all(option.text.strip() and option.why.strip() for option in one.options.values())
+    assert len(lesson.exercises) >= 2
+    for exercise in lesson.exercises:
+        assert exercise.title
+        assert exercise.minutes > 0
+        assert len(exercise.hints) >= 2
+        assert all(exercise.name in defined(text) for text in (exercise.stub, exercise.solution))
 
 
 CELLS = {

@@ -17,12 +17,10 @@ from hypothesis import strategies as st
 from profiles import examples
 
 import learnkit as lk
-from learnkit.course.games import start
 from learnkit.course.games.races import panel as racefinder
 from learnkit.course.games.races import schedules
 from learnkit.course.games.races.panel import RaceFinder
 from learnkit.course.games.races.schedules import Schedule, replay, run, shrink
-from learnkit.course.games.start import Start
 from learnkit.errors import UsageError
 from learnkit.views.drawing.static import LIMIT
 
@@ -242,74 +240,36 @@ print(sorted({"anywidget", "ipywidgets", "IPython", "anthropic"} & set(sys.modul
 # The game on a page.
 
 
-def test_the_field_shows_the_schedule_of_its_seed() -> None:
+def test_the_buttons_find_and_shrink() -> None:
     game = RaceFinder(Naive, range(30))
-    box, chooser = game.box, game.chooser
-    assert chooser.description == "seed"
-    chooser.value = 99
-    assert (chooser.value, game.shown.seed) == (29, 29)
-    seen = []
-    for seed in (losing()[0], losing()[1]):
-        chooser.value = seed
-        assert game.shown.seed == seed
-        assert str(game.shown) in game._status.value
-        assert 'aria-live="polite"' in game._status.value
-        (player,) = game._shown_player.children
-        assert player._view.events is game.shown.events
-        seen.append(player)
-    assert seen[0] is not seen[1]
-    assert seen[0].comm is None  # closed: it is not on the page any more
-    assert box is game.box
-    marks = game._marks.value
-    assert marks.count("<li") == 4
-    for said in (
-        "✓ 0<",
-        f"✗ {losing()[0]} lost",
-        f"✗ {losing()[1]} lost",
-        "4 seeds tried",
-    ):
-        assert said in marks
-
-
-def test_the_buttons_find_and_shrink_and_the_field_follows() -> None:
-    game = RaceFinder(Naive, range(30))
-    assert game.box
+    assert game.box is game.box
+    assert "30 seeds to try" in game._status.value
+    assert list(game.tried) == [], "nothing has run yet"
     assert game.shrinks.disabled
-    game.shrinks.click()
-    assert "first find a seed that loses a message" in game._status.value
     game.finds.click()
-    assert game.chooser.value == losing()[0]
     assert f"Found after {losing()[0]} seed" in game._status.value
+    assert 'aria-live="polite"' in game._status.value
+    (first,) = game._shown_player.children
+    assert first._view.events is game.shown.events
     assert not game.shrinks.disabled
     game.shrinks.click()
-    assert game.chooser.value == losing()[0]
     assert f"seed {losing()[0]}, shrunk: 1 of 1 message lost." in game._status.value
     assert "alice reads, " in game._status.value
-    game.chooser.value = 0
-    assert game.shown.seed == 0
+    assert first.comm is None  # closed: it is not on the page any more
 
 
-@pytest.fixture
-def starts(monkeypatch: pytest.MonkeyPatch) -> list[Start]:
-    """The Start buttons that are shown, where a notebook is open."""
-    made: list[Start] = []
+def test_a_seed_between_those_of_the_game_is_refused() -> None:
+    game = RaceFinder(Naive, [3, 7])
+    with pytest.raises(UsageError, match="seed 5 is not among the 2 seeds"):
+        game.choose(5)
+    assert game.choose(7).seed == 7
+
+
+def test_in_a_live_notebook_nothing_runs_before_a_button(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(racefinder, "is_live", lambda: True)
-    monkeypatch.setattr(start, "Start", lambda *given: made.append(Start(*given)) or made[-1])
-    return made
-
-
-def test_in_a_live_notebook_nothing_runs_before_start(starts: list[Start]) -> None:
     game = RaceFinder(Naive, range(10))
     shown = game._repr_mimebundle_()
-    (button,) = starts
     widget = "application/vnd.jupyter.widget-view+json"
-    assert shown[widget]["model_id"] == button.box.model_id
+    assert shown[widget]["model_id"] == game.box.model_id
     assert shown["text/plain"].startswith("find the race: 10 seeds to try")
     assert list(game.tried) == []
-    button.press()
-    assert button.below.children == (game.box,)
-    assert str(run(Naive, 0)) in game._status.value
-    game.chooser.value = 3
-    button.press()
-    assert list(game.tried) == [0], "it begins again"
-    assert game.chooser.value == 0

@@ -1,4 +1,4 @@
-"""The repository's address is written once, and every link to the project is made from it."""
+"""The repository's address is stated once, and every link to the project names it."""
 
 from __future__ import annotations
 
@@ -9,63 +9,45 @@ import pytest
 from project import ROOT, lessons, pyproject, tracked_files
 
 from learnkit.course.publish import repository
+from learnkit.course.workbook import start_page as startpage
+from learnkit.errors import UsageError
 
 HOME = pyproject()["project"]["urls"]["Repository"]
-ELSEWHERE = "https://github.com/someone/a.fork"
-PROJECT = '[project]\nname = "learnkit"\n[project.urls]\nRepository = "{}"\n'
-
-
-def checkout(folder: Path, address: str = ELSEWHERE) -> Path:
-    """A small checkout whose links still name the repository that it was forked from."""
-    (folder / "pyproject.toml").write_text(PROJECT.format(address), "utf-8")
-    (folder / "README.md").write_text(f"[run]({HOME}/releases)\n", "utf-8")
-    (folder / "notebooks").mkdir()
-    lesson = (ROOT / "notebooks/s02_tools.ipynb").read_text("utf-8")
-    (folder / "notebooks/s02_tools.ipynb").write_text(lesson, "utf-8")
-    return folder
-
-
-@pytest.mark.parametrize(
-    "ours",
-    [
-        "https://mybinder.org/v2/gh/old/name/HEAD?labpath=learnkit-course/s01_agent_loop.ipynb",
-        "https://github.com/old/name/actions/workflows/ci.yml/badge.svg",
-        "https://github.com/old/name/compare/v0.1.0...HEAD",
-        "https://github.com/old/name/issues/new/choose",
-        "https://github.com/old/name/releases/tag/v0.1.0",
-        "https://github.com/old/name/security/advisories/new",
-        'repository-code: "https://github.com/old/name"',
-    ],
+#: Links to this project, whatever repository they name: Binder's, and GitHub's pages about a
+#: repository as a whole. A link to one issue or file belongs to another project.
+OURS = re.compile(
+    r"https://mybinder\.org/v2/gh/([\w.-]+/[\w.-]+)/HEAD"
+    r"|https://github\.com/([\w.-]+/[\w.-]+)"
+    r"/(?:actions/workflows|compare|discussions|issues/new|releases|security/advisories)\b"
+    r"|^repository-code: \"https://github\.com/([\w.-]+/[\w.-]+)\"$",
+    re.MULTILINE,
 )
-def test_a_link_to_the_project_follows_the_address(ours: str) -> None:
-    fresh = repository.rendered(ours, ELSEWHERE)
-    assert fresh == ours.replace("old/name", "someone/a.fork")
-    assert repository.rendered(fresh, ELSEWHERE) == fresh
 
 
-def test_every_link_to_the_project_is_rendered_from_its_address() -> None:
-    differing = [
-        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:120]}"
-        for path in repository.holders()
-        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
-        if repository.rendered(line, HOME) != line
-    ]
-    assert differing == [], "run: learnkit verify --refresh"
+def test_the_address_is_the_one_in_pyproject() -> None:
+    assert repository.address() == HOME
 
 
-def test_the_address_is_written_nowhere_else() -> None:
-    # Rendered for somebody else, no file may name this repository any more.
+@pytest.mark.parametrize("address", ["", "learnkit/learnkit", "https://example.org/a/b"])
+def test_an_address_that_no_link_can_be_made_from_is_refused(tmp_path: Path, address: str) -> None:
+    text = f'[project]\nname = "learnkit"\n[project.urls]\nRepository = "{address}"\n'
+    (tmp_path / "pyproject.toml").write_text(text, "utf-8")
+    with pytest.raises(UsageError, match=r"it must be https://github\.com/OWNER/NAME"):
+        repository.address(tmp_path)
+
+
+def test_every_link_to_the_project_names_its_repository() -> None:
     slug = HOME.removeprefix("https://github.com/")
-    named = re.compile(rf"(?:github\.com|/gh)/{re.escape(slug)}\b")
-    holders = set(repository.holders())
-    left = {
-        path.relative_to(ROOT).as_posix()
-        for path in tracked_files()
-        if path.suffix not in {".png", ".svg", ".webp"}
-        for text in [path.read_text("utf-8")]
-        if named.search(repository.rendered(text, ELSEWHERE) if path in holders else text)
+    texts = [path for path in tracked_files() if path.suffix in (".md", ".ipynb", ".cff", ".yml")]
+    found = {
+        (path.relative_to(ROOT).as_posix(), name)
+        for path in texts
+        for match in OURS.finditer(path.read_text("utf-8"))
+        for name in filter(None, match.groups())
+        if path.parts[len(ROOT.parts)] != "tests"
     }
-    assert left == {"pyproject.toml"}
+    assert {name for _, name in found} == {slug}
+    assert {"README.md", "CITATION.cff", "notebooks/s01_agent_loop.ipynb"} <= {p for p, _ in found}
 
 
 def test_each_lesson_and_the_readme_have_a_link_to_binder() -> None:
@@ -76,10 +58,7 @@ def test_each_lesson_and_the_readme_have_a_link_to_binder() -> None:
         assert path.read_text("utf-8").count(link) == 1, path.name
 
 
-def test_a_refresh_writes_the_address_into_every_file_and_then_nothing(tmp_path: Path) -> None:
-    folder = checkout(tmp_path)
-    assert list(repository.refresh(folder)) == ["README.md", "notebooks/s02_tools.ipynb"]
-    assert (folder / "README.md").read_text("utf-8") == f"[run]({ELSEWHERE}/releases)\n"
-    lesson = (folder / "notebooks/s02_tools.ipynb").read_text("utf-8")
-    assert "https://mybinder.org/v2/gh/someone/a.fork/HEAD?" in lesson
-    assert list(repository.refresh(folder)) == []
+def test_the_start_page_leads_to_the_project(tmp_path: Path) -> None:
+    page = startpage.notebook(tmp_path)
+    assert f"({HOME}/issues/new/choose)" in page
+    assert "<!-- repository -->" not in page

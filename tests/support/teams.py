@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.games.killed import when
+from learnkit.course.games.night.crew import when
 
 __all__ = ["Ran", "say", "send", "spawn", "tools", "when", "work"]
 

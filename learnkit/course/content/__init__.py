@@ -2,8 +2,7 @@
 
 The notebook tells the story. What the lab shows is in the lesson's folder below ``lessons``: texts
 in ``questions.yaml``, and the checks of the exercises in ``exercises.py``. Stubs and solutions are
-tagged cells of the notebook. ``load`` puts all of it together and checks it, so no learner meets a
-prediction without a right option, or an exercise without three hints.
+tagged cells of the notebook. ``load`` puts all of it together.
 """
 
 from __future__ import annotations

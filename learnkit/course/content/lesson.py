@@ -1,4 +1,4 @@
-"""What a lesson is made of. Each value is checked when it is made."""
+"""What a lesson is made of."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.core.mechanism import Mechanism
-from learnkit.course.defined_names import defined
-from learnkit.errors import UsageError
 
 #: What a check returns: None if the learner's object is right, otherwise what it does wrong.
 Verdict = str | None
@@ -26,9 +24,6 @@ class Option:
 
     text: str
     why: str
-
-    def __post_init__(self) -> None:
-        _filled("an option", text=self.text, why=self.why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +42,6 @@ class Prediction:
     right: str
     repair: str = ""
 
-    def __post_init__(self) -> None:
-        _filled("a prediction", question=self.question)
-        _choice(self.question, self.options, self.right)
-
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -66,10 +57,6 @@ class Question:
     options: Mapping[str, Option]
     right: str
 
-    def __post_init__(self) -> None:
-        _filled("a quiz question", text=self.text)
-        _choice(self.text, self.options, self.right)
-
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
@@ -83,7 +70,6 @@ class Exercise:
         hints: two or three, each one closer to the solution.
         stub: source text that defines ``name``: what the learner starts from.
         solution: likewise, what is folded below it.
-        right: other sources that are right, written differently.
     """
 
     title: str
@@ -93,19 +79,6 @@ class Exercise:
     hints: Sequence[str]
     stub: str
     solution: str
-    right: Sequence[str]
-
-    def __post_init__(self) -> None:
-        what = f"exercise {self.title!r}"
-        _filled(what, title=self.title, name=self.name)
-        if not self.name.isidentifier():
-            raise UsageError(f"{what}: the name is {self.name!r}; give a Python name")
-        if self.minutes < 1:
-            raise UsageError(f"{what}: minutes is {self.minutes}; give 1 or more")
-        _count(f"{what}: hints", self.hints, 2)
-        _count(f"{what}: right sources besides the solution", self.right, 1)
-        for source in (self.stub, self.solution, *self.right):
-            _defines(what, source, self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,50 +167,3 @@ class Lesson:
     def questions(self) -> dict[str, Question]:
         """The quiz by its names: ``q1``, ``q2``, …"""
         return {f"q{number}": question for number, question in enumerate(self.quiz, start=1)}
-
-    def __post_init__(self) -> None:
-        what = f"lesson {self.title!r}"
-        _filled(what, title=self.title, promise=self.promise, adds=self.adds)
-        _count(f"{what}: predictions", self.predictions, 1)
-        _count(f"{what}: exercises", self.exercises, 2)
-        _count(f"{what}: quiz questions", self.quiz, 3)
-        names = [f"p{number}" for number in range(1, len(self.predictions) + 1)]
-        if list(self.predictions) != names:
-            raise UsageError(
-                f"{what}: predictions are called {', '.join(self.predictions)}; "
-                f"call them {', '.join(names)}, in this order"
-            )
-
-
-def _filled(what: str, **texts: str) -> None:
-    for name, text in texts.items():
-        if not text.strip():
-            raise UsageError(f"{what}: its {name} is empty; write one")
-
-
-def _count(what: str, things: Any, number: int) -> None:
-    if isinstance(things, str) or len(things) < number:
-        found = "a text" if isinstance(things, str) else len(things)
-        raise UsageError(f"{what}: {found}, but {number} or more are needed")
-
-
-def _choice(question: str, options: Mapping[str, Option], right: str) -> None:
-    letters = [chr(ord("a") + number) for number in range(len(options))]
-    if len(options) < 2 or list(options) != letters:
-        raise UsageError(
-            f"{question!r}: its options are {', '.join(options) or 'none'}; "
-            "give two or more, as a, b, c, …"
-        )
-    if right not in options:
-        raise UsageError(f"{question!r}: right is {right!r}; give one of {', '.join(options)}")
-
-
-def _defines(what: str, source: str, name: str) -> None:
-    """Refuse a source that does not parse, or does not define the name at its top level."""
-    try:
-        names = defined(source)
-    except SyntaxError as error:
-        first = (source.strip().splitlines() or ["(empty)"])[0]
-        raise UsageError(f"{what}: the source {first!r} … is not Python: {error}") from None
-    if name not in names:
-        raise UsageError(f"{what}: this source does not define {name!r}:\n{source}")

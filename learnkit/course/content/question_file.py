@@ -1,7 +1,7 @@
 """A lesson's data file, ``questions.yaml``, and which keys it has.
 
-The file contains the texts of a lesson. The lesson's own classes check what a model of keys can't
-express, such as that the right answer is one of the options.
+The file contains the texts of a lesson. A test checks what a model of keys can't express, such as
+that the right answer is one of the options.
 """
 
 from __future__ import annotations

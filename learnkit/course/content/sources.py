@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +24,11 @@ _CHECKED = re.compile(r"^@lab\.exercise\(\d+\)\n", re.MULTILINE)
 _FOLDED = re.compile(r"<details>.*?^```python\n(.*?)\n```$.*?</details>", re.DOTALL | re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """The Python half of an exercise: its check, and right answers to test the check with.
-
-    Attributes:
-        check, right: as in :class:`learnkit.course.lessons.Exercise`.
-    """
-
-    check: Callable[[Any], Verdict]
-    right: Sequence[str]
-
-
 def exercise(
-    number: int, text: ExerciseText, checks: Mapping[str, Check], cells: Mapping[str, str]
+    number: int,
+    text: ExerciseText,
+    checks: Mapping[str, Callable[[Any], Verdict]],
+    cells: Mapping[str, str],
 ) -> Exercise:
     """Put an exercise together from the data file, ``exercises.py`` and the notebook."""
     what = f"exercise {number}, {text.title!r}"
@@ -51,10 +41,8 @@ def exercise(
         raise UsageError(
             f"{what}: no cell of the notebook holds code and is tagged {error.args[0]}; tag one"
         ) from None
-    own = checks[text.name]
-    return Exercise(
-        text.title, text.minutes, text.name, own.check, text.hints, stub, solution, own.right
-    )
+    check = checks[text.name]
+    return Exercise(text.title, text.minutes, text.name, check, text.hints, stub, solution)
 
 
 def read(notebook: Path) -> dict[str, str]:

@@ -36,19 +36,10 @@ def _colours(name: str, shade: str, within: str = "") -> str:
 _DARK = ':is([data-jp-theme-light="false"],.vscode-dark) '
 
 
-def _chip(mark: theme.Mark, shade: str, within: str = "") -> str:
-    """How a seed of the race finder looks that has been tried."""
-    tone = getattr(mark, shade)
-    return f"{within}.lk-seeds .lk-{mark.key}{{color:{tone.fg};background:{tone.bg}}}"
-
-
 #: The style of the class ``lk-choice``.
 STYLE = (
     f"<style>.lk-choice{{{FRAME}}}\n{_CSS}"
     + "".join(_colours(name, "light") + _colours(name, "dark", _DARK) for name in _LOOKS)
-    + "".join(
-        _chip(mark, "light") + _chip(mark, "dark", _DARK) for mark in (theme.DONE, theme.ERROR)
-    )
     + "</style>"
 )
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
@@ -23,7 +22,7 @@ from learnkit.clients.recordings.record import as_reply
 from learnkit.clients.recordings.replay import Miss, Replay
 from learnkit.clients.request_hash import Prefix
 from learnkit.clients.scripted import Failure, Reply, Request
-from learnkit.errors import Halted
+from learnkit.course.games.be_the_model.seat import Given, Paused
 
 
 class Rest(Protocol):
@@ -93,46 +92,6 @@ class Recorded:
     def unused(self) -> list[str]:
         """Ids of the recorded turns that nothing has asked for."""
         return self._replay.unused()
-
-
-class Paused(anthropic.AnthropicError, Halted):
-    """There is no reply to this request yet.
-
-    Attributes:
-        request: the JSON body.
-        lane: the agent that asks.
-    """
-
-    def __init__(self, request: Request, lane: str) -> None:
-        super().__init__(f"agent {lane!r} waits for a reply")
-        self.request, self.lane = request, lane
-
-
-class Given:
-    """Replies that were given in advance, lane by lane; the next request after them pauses the run.
-
-    Attributes:
-        used: lane -> how many of its replies were asked for.
-    """
-
-    def __init__(self, replies: Mapping[str, Sequence[Reply | Failure]]) -> None:
-        self._replies = replies
-        self.used: Counter[str] = Counter()
-        self._lock = threading.Lock()
-
-    def answer(self, request: Request, lane: str) -> Reply | Failure:
-        """The next reply of the lane."""
-        key = lane if lane in self._replies else ""
-        with self._lock:
-            replies, place = self._replies.get(key, ()), self.used[key]
-            if place >= len(replies):
-                raise Paused(request, lane)
-            self.used[key] += 1
-        return replies[place]
-
-    def left(self) -> int:
-        """How many replies nothing has asked for."""
-        return sum(len(replies) - self.used[lane] for lane, replies in self._replies.items())
 
 
 class Server:

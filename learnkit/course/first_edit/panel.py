@@ -1,14 +1,13 @@
 """What a learner sees in place of an error when an edit leaves the recording: a panel with buttons.
 
-It shows what has changed, and offers ways on: undo the change, be the model, script it, and ask a
-model where one answers. Nothing starts, and no cell is changed, before a button is pressed.
+It shows what has changed, and offers ways on: undo the change, be the model, and ask a model where
+one answers. Nothing starts, and no cell is changed, before a button is pressed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 from learnkit.clients.recordings.difference import finding
@@ -16,20 +15,11 @@ from learnkit.clients.recordings.replay import WAYS_ON, Miss
 from learnkit.course.first_edit import desk
 from learnkit.course.first_edit.answers import Rest, Server, server_here
 from learnkit.course.first_edit.rerun import ending, rerun
-from learnkit.course.first_edit.seat import Seat
-from learnkit.course.jupyter.edited_cells import Ran
+from learnkit.course.first_edit.seat import CellSeat
+from learnkit.course.jupyter.edited_cells import Edited
 from learnkit.errors import UsageError
 
 Json = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """The cell that missed: its id, the text that ran, and the text of a cell that scripts it."""
-
-    id: str
-    text: str
-    script: str
 
 
 class Panel:
@@ -45,19 +35,18 @@ class Panel:
     def __init__(
         self,
         miss: Miss,
-        cell: Cell,
+        cell: str,
+        ran: str,
         *,
         team: bool,
-        ran: Ran,
-        originals: Mapping[str, str],
+        edited: Sequence[Edited],
         shell: Any,
     ) -> None:
         self.miss, self.cell, self.team = miss, cell, team
-        self._edited = ran.edited(originals, miss.changes)
-        self._shell = shell
+        self._ran, self._edited, self._shell = ran, edited, shell
         self.screen: Callable[[Json], object] = lambda message: None
         self.place: Callable[[], AbstractContextManager[Any]] = nullcontext
-        self.seated: Callable[[Seat], object] = lambda seat: None
+        self.seated: Callable[[CellSeat], object] = lambda seat: None
         self.name = desk.opened(self)
         self._phase = self._note = ""
         self._server = server_here()
@@ -71,12 +60,11 @@ class Panel:
                 {"where": one.where, "pieces": [list(piece) for piece in one.pieces]}
                 for one in self.miss.changes
             ],
-            "cell": self.cell.id,
+            "cell": self.cell,
             "undo": [
                 {"id": one.id, "was": one.was, "now": one.now, "lines": one.lines()}
                 for one in self._edited
             ],
-            "script": self.cell.script,
             "server": self._server[1] if self._server else "",
             "phase": self._phase,
             "note": self._note,
@@ -108,17 +96,17 @@ class Panel:
         self._note = f"{self._server[1]} answered {count}. {ending(error)}".rstrip()
         self._show("ran")
 
-    def be_the_model(self) -> Seat:
+    def be_the_model(self) -> CellSeat:
         """Run the cell again up to the miss, and let the learner answer there."""
         self._note = ""
         self._show("model")
-        seat = Seat(self._again, self.team)
+        seat = CellSeat(self._again, self.team)
         seat.go()
         self.seated(seat)
         return seat
 
     def _again(self, rest: Rest) -> BaseException | None:
-        return rerun(self._shell, self.cell.text, rest, self.place())
+        return rerun(self._shell, self._ran, rest, self.place())
 
     def _show(self, phase: str | None = None) -> None:
         self._phase = self._phase if phase is None else phase

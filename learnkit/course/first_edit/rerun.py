@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from learnkit.course.first_edit.answers import Paused, Rest, answering
+from learnkit.course.first_edit.answers import Rest, answering
+from learnkit.course.games.be_the_model.seat import Paused
 from learnkit.course.scenario import relative
 from learnkit.errors import described
 from learnkit.events.text import one_line

@@ -48,7 +48,6 @@ class EditPanel {
     this.buttons = {
       undo: button("Undo my change", () => this.undo(), {}),
       model: button("Be the model here", () => this.ask({ model: true }), { class: "big" }, "you answer this request yourself"),
-      script: button("Script it", () => this.unfold("script"), {}),
     };
     const { server } = model.get("start").state;
     if (server) this.buttons.server = button("Ask the model", () => this.ask({ server: true }), {}, server);
@@ -117,14 +116,14 @@ class EditPanel {
     this.open = this.open === what ? "" : what;
     this.said("");
     this.unfolded();
-    if (this.open) (this.more.querySelector("textarea") ?? this.more.querySelector("button"))?.focus();
+    if (this.open) this.more.querySelector("button")?.focus();
   }
 
   unfolded() {
     const { phase } = this.state;
-    for (const name of ["undo", "script"]) this.buttons[name].setAttribute("aria-expanded", String(this.open === name));
-    const fill = { undo: () => this.cells(), script: () => this.script() }[this.open];
-    this.more.replaceChildren(...(fill ? fill() : ["runs", "ran"].includes(phase) ? this.ran() : []));
+    this.buttons.undo.setAttribute("aria-expanded", String(this.open === "undo"));
+    const shown = this.open ? this.cells() : ["runs", "ran"].includes(phase) ? this.ran() : [];
+    this.more.replaceChildren(...shown);
   }
 
   /** What came of a real model's replies. */
@@ -195,26 +194,6 @@ class EditPanel {
     } catch {
       this.said("The browser does not allow copying here: select the lines, and copy them.");
     }
-  }
-
-  // Script
-
-  script() {
-    const text = make("textarea", { spellcheck: "false", "aria-label": "the replies, as a cell" });
-    text.value = this.draft ?? this.state.script;
-    text.oninput = () => (this.draft = text.value);
-    const row = make("div", { class: "row" });
-    if (this.notebook()) row.append(button("Insert as a cell below", () => this.insert(text.value)));
-    row.append(button("Copy", () => this.copy(text.value)));
-    const says = "These are the recorded replies, as a list that you can edit. We wrote them for the original request.";
-    return [make("p", {}, says), text, row];
-  }
-
-  insert(source) {
-    const notebook = this.notebook();
-    const at = this.place(this.state.cell);
-    notebook.insertCell(at < 0 ? notebook.cells.length : at + 1, { cell_type: "code", source, metadata: {} });
-    this.said("The cell is below this one. Edit the replies, and run it.");
   }
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from learnkit.course.first_edit import desk
 from learnkit.course.first_edit.panel import Panel
-from learnkit.course.first_edit.seat import Seat
+from learnkit.course.first_edit.seat import CellSeat
 from learnkit.course.games.be_the_model.widget import SessionPanel
 from learnkit.errors import lab_extra
 from learnkit.views.drawing import theme
@@ -67,7 +67,7 @@ class Place:
         place: AbstractContextManager[Any] = self._output
         return place
 
-    def _seated(self, seat: Seat) -> None:
+    def _seated(self, seat: CellSeat) -> None:
         self._seat = SessionPanel(seat.act, seat.message(), desk.opened(seat))
         seat.tell = self._seat.send
         self._show()

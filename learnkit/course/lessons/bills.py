@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from learnkit.core.catalog import DEFAULT_MODEL, PRICES
-from learnkit.core.usage import Meter
 
 PRICE = PRICES[DEFAULT_MODEL]
 #: What is paid for a token read from the cache, written to it, and written by the model, where a
@@ -11,9 +10,3 @@ PRICE = PRICES[DEFAULT_MODEL]
 READ, WRITE, OUT = (
     kind / PRICE.input for kind in (PRICE.cache_read, PRICE.cache_write, PRICE.output)
 )
-
-
-def billed(meter: Meter, *, read_before: int = 0) -> float:
-    """Return what the input of some requests costs; the model's output isn't counted."""
-    read = meter.cached_tokens + read_before
-    return read * READ + (meter.input_tokens - read) * WRITE

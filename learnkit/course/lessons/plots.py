@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.theme import Mark
@@ -39,22 +39,6 @@ def legend(canvas: Canvas, y: float, *entries: tuple[Mark, str, str]) -> None:
         canvas.bar(f"key {word}", x, y, 10, 10, mark.key, style)
         canvas.text(f"key of {word}", x + 14, y + 9, word, "q")
         x += 26 + round(_EACH * len(word))
-
-
-def strip(
-    canvas: Canvas, y: float, marks: Sequence[str], chosen: int, texts: Sequence[str] = ()
-) -> tuple[float, float, float, float]:
-    """Draw all cases as cells from edge to edge; return the axis that they are."""
-    each = (canvas.width + 4) / len(marks)
-    for number, mark in enumerate(marks):
-        canvas.bar(f"cell {number}", each * number, y, each - 4, 20, mark, "p")
-        if texts:
-            style = "cnb" if number == chosen else "cn"
-            middle = each * (number + 0.5) - 2
-            canvas.text(f"cell says {number}", middle, y + 14, texts[number], style, mark)
-    canvas.bar("cause", each * chosen, y + 22, each - 4, 3, "cause")
-    canvas.height = y + 26
-    return each / 2 - 2, y, canvas.width - each / 2 + 2, y
 
 
 #: Room for the numbers of a scale, in pixels.

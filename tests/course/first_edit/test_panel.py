@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 from collections.abc import Iterator
@@ -14,15 +13,11 @@ from IPython.core.interactiveshell import ExecutionInfo, InteractiveShell
 
 import learnkit as lk
 from learnkit.clients.recordings.difference import Change
-from learnkit.clients.recordings.recording import Recording
 from learnkit.clients.recordings.replay import Miss
 from learnkit.clients.scripted import Reply
 from learnkit.course.content import load
-from learnkit.course.first_edit import script, widget
-from learnkit.course.first_edit.answers import Given
-from learnkit.course.first_edit.offer import answer_with
-from learnkit.course.first_edit.panel import Cell, Panel
-from learnkit.course.first_edit.rerun import rerun
+from learnkit.course.first_edit import widget
+from learnkit.course.first_edit.panel import Panel
 from learnkit.course.jupyter.edited_cells import Ran
 from learnkit.course.lab import Lab
 
@@ -89,8 +84,8 @@ def missed(shell: InteractiveShell, text: str) -> Miss:
 
 
 def panel_of(shell: InteractiveShell, text: str, **more: Any) -> Panel:
-    given = {"team": False, "ran": Ran(), "originals": {}, **more}
-    return Panel(missed(shell, text), Cell("c1", text, "lab.script([])"), shell=shell, **given)
+    given = {"team": False, "edited": [], **more}
+    return Panel(missed(shell, text), "c1", text, shell=shell, **given)
 
 
 def screen(panel: Panel) -> list[dict[str, Any]]:
@@ -232,8 +227,8 @@ def test_a_teammate_that_waits_for_your_reply_has_not_failed(shell: InteractiveS
     seat.act({"ask": 1, "reply": [{"tool": "spawn_teammate", "values": given}]})
     said = {}
     for ask in (2, 3):  # the lead and alice ask at the same moment
-        said[seat._lane] = str(shell.user_ns["view"])
-        if seat._lane == "alice":
+        said[seat.lane] = str(shell.user_ns["view"])
+        if seat.lane == "alice":
             break
         seat.act({"ask": ask, "reply": [{"text": "I wait for her."}]})
     assert seat.phase == "yours"
@@ -266,67 +261,6 @@ with lab.scenario("hello") as run:
     miss = missed(shell, text)
     assert miss.lane == "alice", "the first one is shown, although the cell swallowed it"
     assert shell.user_ns["seen"] == ["Miss", "Miss"]
-
-
-# Script it
-
-
-def test_the_recorded_replies_come_as_a_cell_that_works(
-    shell: InteractiveShell, lab: Lab, capsys: pytest.CaptureFixture[str]
-) -> None:
-    miss = missed(shell, BYE)
-    recording = Recording.load(lab._recording)
-    text = script.cell(script.rest_of(recording, miss, ["hello/1", "hello/2"]), miss)
-    assert 'lk.use("bash", command="echo hello > hello.txt && cat hello.txt"),' in text
-    assert 'lk.say("hello.txt is there."),' in text
-    ((call),) = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)][:1]
-    replies = eval(compile(ast.Expression(call.args[0]), "", "eval"), {"lk": lk})
-    assert all(isinstance(one, Reply) for one in replies)
-    InteractiveShell.clear_instance()
-    assert rerun(shell, BYE, Given({"": replies})) is None
-    assert shell.user_ns["made"] == ["hello.txt", "requirements.txt"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("answer", "text"),
-    [
-        (lk.say("it's"), 'lk.say("it\'s")'),
-        (lk.say('say "x"'), "lk.say('say \"x\"')"),
-        (lk.say("cut", stop_reason="max_tokens"), "lk.say(\"cut\", stop_reason='max_tokens')"),
-        (lk.use("todo", items=[{"a": 1}]), "lk.use(\"todo\", items=[{'a': 1}])"),
-        (
-            lk.reply("I look.", lk.use("bash", command="ls")),
-            'lk.reply("I look.", lk.use("bash", command="ls"))',
-        ),
-        (lk.fail(529, "full"), "lk.fail(529, 'full')"),
-        (
-            lk.use("odd", **{"not-a-name": 1}),
-            "lk.reply({'type': 'tool_use', 'name': 'odd', 'input': {'not-a-name': 1}})",
-        ),
-    ],
-)
-def test_a_reply_as_python(shell: InteractiveShell, answer: Any, text: str) -> None:
-    made = script.line(answer, missed(shell, BYE))
-    assert made == text
-    assert eval(made, {"lk": lk}) == answer
-
-
-@pytest.mark.slow
-def test_a_list_that_is_too_short_or_too_long_is_told(
-    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    missed(shell, BYE)
-    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
-    ls = lk.use("bash", command="ls")
-    assert "'lead' asks once more" in answer_with([ls], BYE)
-    assert answer_with([ls, "Done."], BYE) == ""
-    assert (
-        answer_with({"lead": ["Done.", "Done."]}, BYE)
-        == "Your list has 1 more than were asked for."
-    )
-    with pytest.raises(lk.UsageError, match="is no reply"):
-        answer_with([3], BYE)  # type: ignore[list-item]
 
 
 # Undo

@@ -12,15 +12,12 @@ from learnkit.course.games.be_the_model.panel import BeTheModel
 from learnkit.course.lab import Lab
 from learnkit.course.lessons.s04 import be_the_parent as game
 
-SOON = 30.0
-
 
 @pytest.fixture
 def lab(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, no_thread_is_left: None) -> Any:
     monkeypatch.setenv("LEARNKIT_WORKBOOK", str(tmp_path))
     made = lk.lesson("s04")
     yield made
-    made.reset()
     made.remove()
 
 
@@ -30,11 +27,11 @@ def played(lab: Lab, *prompts: str, answer: str = "It was 89.7 °F.") -> BeTheMo
     made = lab.be_the_model(game.game())
     made.start()
     for prompt in prompts:
-        assert made.wait(SOON) == "yours"
+        assert made.phase == "yours"
         made.send(lk.use("task", prompt=prompt, description="mean"))
-    assert made.wait(SOON) == "yours"
+    assert made.phase == "yours"
     made.send(answer)
-    assert made.wait(SOON) == "ended"
+    assert made.phase == "ended"
     return made
 
 

@@ -1,7 +1,8 @@
 """What an exercise's check says to right and wrong answers, sentence by sentence.
 
-``answers/`` holds the wrong ones. Most are the stub, or the solution or another right answer with
-one line changed: ``was`` and ``now``; ``says`` is what a learner reads who wrote this.
+``answers/`` holds them. One without ``says`` is right, by another way than the solution. Most of
+the others are the stub, or the solution or that right answer with one line changed: ``was`` and
+``now``; ``says`` is what a learner reads who wrote this.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ EXERCISES = {
     for path in sorted(ANSWERS.glob("s*.yaml"))
     for one in load(path.stem).exercises
 }
-#: Exercise -> wrong answers, with what the check says.
-Wrong = dict[str, list[dict[str, str]]]
-WRONG: Wrong = {
+#: Exercise -> answers.
+Rows = dict[str, list[dict[str, str]]]
+ROWS: Rows = {
     f"{path.stem} {name}": rows
     for path in sorted(ANSWERS.glob("s*.yaml"))
-    for name, rows in data_file.read(path, TypeAdapter(Wrong)).items()
+    for name, rows in data_file.read(path, TypeAdapter(Rows)).items()
 }
+RIGHT = {name: [row["source"] for row in rows if "says" not in row] for name, rows in ROWS.items()}
 
 #: This one runs a whole program for each answer.
 NAMES = [pytest.param(n, marks=[pytest.mark.slow] * (n == "s12 mine")) for n in EXERCISES]
@@ -46,12 +48,11 @@ def verdict(exercise: Exercise, source: str) -> str | None:
         return judge(exercise.check, names[exercise.name])
 
 
-def written(exercise: Exercise, row: dict[str, str]) -> str:
+def written(name: str, row: dict[str, str]) -> str:
     """The source of a wrong answer."""
     if "source" in row:
         return row["source"]
-    kind, _, number = row["of"].partition(" ")
-    source = str(exercise.right[int(number)] if number else getattr(exercise, kind))
+    source = RIGHT[name][0] if row["of"] == "right" else str(getattr(EXERCISES[name], row["of"]))
     if "was" not in row:
         return source
     lines = source.split("\n")
@@ -62,24 +63,24 @@ def written(exercise: Exercise, row: dict[str, str]) -> str:
 
 def test_every_lesson_has_answers_to_each_of_its_exercises() -> None:
     assert [path.stem for path in sorted(ANSWERS.glob("*"))] == [f"s{n:02}" for n in range(1, 13)]
-    assert WRONG.keys() == EXERCISES.keys()
-    assert all("stub" in [row.get("of") for row in rows] for rows in WRONG.values())
+    assert ROWS.keys() == EXERCISES.keys()
+    assert all("stub" in [row.get("of") for row in rows] for rows in ROWS.values())
+    assert all(RIGHT.values())
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_right_answers_are_accepted(name: str) -> None:
     exercise = EXERCISES[name]
-    assert [verdict(exercise, one) for one in (exercise.solution, *exercise.right)] == [
-        None for _ in (exercise.solution, *exercise.right)
-    ]
+    for source in (exercise.solution, *RIGHT[name]):
+        assert verdict(exercise, source) is None, source
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXERCISES)
 def test_wrong_answers_are_told_what_they_do_wrong(name: str) -> None:
     exercise = EXERCISES[name]
-    for row in WRONG[name]:
-        said = verdict(exercise, written(exercise, row))
+    for row in (row for row in ROWS[name] if "says" in row):
+        said = verdict(exercise, written(name, row))
         assert said is not None, row
         assert everywhere(said) == everywhere(row["says"].rstrip("\n")), row
 

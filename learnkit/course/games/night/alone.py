@@ -14,10 +14,10 @@ from learnkit.core.agent import Agent
 from learnkit.core.toolbox import Toolbox
 from learnkit.core.tools import tool
 from learnkit.core.transcript import texts
-from learnkit.course.games.killed import Killed
 from learnkit.course.games.night.fault import (
     Harness,
     Kill,
+    Killed,
     Outcome,
     fault,
     judged,
@@ -130,9 +130,8 @@ def detour(harness: Harness, folder: Path) -> Outcome:
         call = use("build", step=left[0])
         return reply(*call.content, listed(steps)) if "todo" in offered(request) else call
 
-    chosen = [harness.make("todo")] if harness.has("todo") else []
     prompt = "Build the feature:\n" + "\n".join(f"- {name}" for name in STEPS)
-    log = run(model, [Toolbox(build), *chosen], prompt)
+    log = run(model, [Toolbox(build), *harness.chosen("todo")], prompt)
     return judged(
         log,
         built == [*STEPS],
@@ -172,9 +171,7 @@ def stations(harness: Harness, folder: Path) -> Outcome:
             return reply(*(use("task", prompt=prompt + one, description=one) for one in asked))
         return reply(*(use("read_parser", station=one) for one in asked))
 
-    chosen = []
-    if harness.has("subagents"):
-        chosen = [harness.make("subagents", lambda: [Toolbox(read_parser)])]
+    chosen = harness.chosen("subagents", lambda: [Toolbox(read_parser)])
     prompt = "Note what marks a missing reading:\n" + "\n".join(f"- {name}" for name in names)
     log = run(model, [Toolbox(read_parser, note), *chosen], prompt)
     return judged(
@@ -207,8 +204,8 @@ def style(harness: Harness, folder: Path) -> Outcome:
             return use("bash", command=f"cat > test_alert.py <<'END'\n{text}END")
         return say("The test is written.")
 
-    chosen = [harness.make("skills", skills)] if harness.has("skills") else []
-    log = run(model, [*harness.hands(folder), *chosen], "Write a test for the alert.")
+    hands = [*harness.hands(folder), *harness.chosen("skills", skills)]
+    log = run(model, hands, "Write a test for the alert.")
     written = (folder / "test_alert.py").read_text()
     return judged(
         log,
@@ -249,9 +246,7 @@ def full(harness: Harness, folder: Path) -> Outcome:
             "read_log", day=1 + max((int(one.split()[1][:-1]) for one in known[1:]), default=0)
         )
 
-    chosen = []
-    if harness.has("compaction"):
-        chosen = [harness.make("compaction", SIGHT // 8, DAYS, folder / "transcripts")]
+    chosen = harness.chosen("compaction", SIGHT // 8, DAYS, folder / "transcripts")
     agreed = "We agree that the unit is celsius."
     log = run(model, [Toolbox(read_log, note), *chosen], agreed, "How hot was each day?")
     return judged(
@@ -293,15 +288,14 @@ def killed(harness: Harness, folder: Path) -> Outcome:
         return say("All four files are written.")
 
     log = EventLog()
-    chosen = ["tasks"] * harness.has("tasks")
-    kill = [Kill(4 if chosen else 3)]  # with tasks, the first request makes the plan
+    kill = [Kill(4 if harness.has("tasks") else 3)]  # with tasks, the first one makes the plan
     for model, prompt, fate in (
         (first, "Write these four files: parse, alerts, report, manual.", kill),
         (second, "Go on with the work.", []),
     ):
-        made = [harness.make(part, TaskBoard(folder / ".tasks")) for part in chosen]
+        tasks = harness.chosen("tasks", TaskBoard(folder / ".tasks"))
         with VirtualClock() as clock, scripted(model, clock) as client, suppress(Killed):
-            Agent(client, [*harness.hands(folder), *made, *fate], events=log).run(prompt)
+            Agent(client, [*harness.hands(folder), *tasks, *fate], events=log).run(prompt)
     found = {name: folder / f"{name}.txt" for name in names}
     times = {n: len(p.read_text().split()) if p.exists() else 0 for n, p in found.items()}
     missing = [name for name, number in times.items() if number != 1]
@@ -340,9 +334,7 @@ def backfill(harness: Harness, folder: Path) -> Outcome:
             return use("fill_archive")
         return use("send_alert") if not sent else say("Both are done.")
 
-    chosen = []
-    if harness.has("background"):
-        chosen = [harness.make("background", workspace=folder, limit=2.0 * BACKFILL)]
+    chosen = harness.chosen("background", workspace=folder, limit=2.0 * BACKFILL)
     tools = [Toolbox(fill_archive, send_alert), *harness.hands(folder)]
     log = run(model, [*tools, *chosen], "Fill in the archive, and send the heat alert.")
     minutes = round(sent[0] / 60) if sent else 0

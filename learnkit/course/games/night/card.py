@@ -40,24 +40,18 @@ _STARS = ((520, 28), (566, 62), (612, 22), (660, 48), (704, 78), (742, 24), (836
 
 def night_card(night: Night, before: str = "") -> Card:
     """Return a night that is over."""
-    rows = [
-        [
-            fault.hour,
-            f"{fault.title}. {fault.story}",
-            "✓\N{NO-BREAK SPACE}survived" if one.survived else "✗\N{NO-BREAK SPACE}lost",
-            one.why,
-            one.requests,
-        ]
+    lines = [
+        f"{fault.hour} {'✓ survived' if one.survived else '✗ lost'}: {fault.title}. {fault.story} "
+        f"{one.why}"
         for fault, one in zip(FAULTS, night.outcomes, strict=True)
     ]
-    table = static.table(["hour", "what happens", "result", "why", "requests"], rows)
+    items = "".join(f"<li>{esc(line)}</li>" for line in lines)
     data = base64.b64encode(poster(night).encode()).decode()
-    said = "; ".join(f"{hour} {result}" for hour, _, result, *_ in rows)
+    said = "; ".join(line.partition(": ")[0] for line in lines)
     image = f'<img alt="The night: {esc(said)}" src="data:image/svg+xml;base64,{data}">'
-    shown = static.form(f"{night.headline}.", image, f"{table}<p>{esc(HONEST)}</p>")
+    shown = static.form(f"{night.headline}.", image, f"<ul>{items}</ul><p>{esc(HONEST)}</p>")
     intro = f"<p>{esc(before)}</p>" if before else ""
-    took = f"≈{night.tokens:,} tokens of {BUDGET:,}. {night.unused}".strip()
-    return Card(f"{intro}{shown}<p>{esc(took)}</p>", f"{night.headline}. {took}")
+    return Card(f"{intro}{shown}<p>{esc(night.took)}</p>", f"{night.headline}. {night.took}")
 
 
 def poster(night: Night) -> str:

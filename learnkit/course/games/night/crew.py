@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,10 @@ from learnkit.clients.connect import scripted
 from learnkit.clients.scripted import Reply, Script, reply, say, use
 from learnkit.core.agent import Agent
 from learnkit.core.mechanism import Mechanism
-from learnkit.course.games.killed import Killed, when
 from learnkit.course.games.night.fault import (
     Harness,
     Kill,
+    Killed,
     Outcome,
     fault,
     judged,
@@ -34,8 +34,23 @@ from learnkit.runtime.virtual_clock import VirtualClock
 _NAMES = ("alice", "bob")
 
 
+def when(*steps: tuple[str, Reply]) -> Callable[[Any], Reply]:
+    """A model that reacts: it gives each reply once, when its text is in the last message."""
+    left = list(steps)
+
+    def answer(request: Any) -> Reply:
+        said = last(request)
+        for step in left:
+            if step[0] in said:
+                left.remove(step)
+                return step[1]
+        return say("Nothing more to do.")
+
+    return answer
+
+
 def _crew(
-    lanes: Mapping[str, Script], harness: Harness, team: Any, *more: Mechanism, seconds: float = 0.0
+    lanes: Mapping[str, Script], team: Any, *more: Mechanism, seconds: float = 0.0
 ) -> EventLog:
     """Run a lead with its team, and let the others go on for a while after its end."""
     log = EventLog()
@@ -79,8 +94,8 @@ def question(harness: Harness, folder: Path) -> Outcome:
         *[("Begin.", say("I am ready."))] * 2,
     )
     crash = _KillInRun(2)
-    team = harness.make("team", folder / ".team", _once(crash))
-    log = _crew({"lead": lead, "alice": alice}, harness, team)
+    (team,) = harness.chosen("team", folder / ".team", _once(crash))
+    log = _crew({"lead": lead, "alice": alice}, team)
     return judged(
         log,
         bool(found),
@@ -133,9 +148,9 @@ def tidy(harness: Harness, folder: Path) -> Outcome:
         return careful if "approved" in said and "cache" not in said else say("Done.")
 
     if harness.has("team"):
-        team = harness.make("team", folder / ".team", lambda name, role: harness.hands(work))
-        gate = [harness.make("protocols", team, plan_required=True)] * harness.has("protocols")
-        log = _crew({"lead": lead, "alice": alice}, harness, team, *gate, seconds=60)
+        (team,) = harness.chosen("team", folder / ".team", lambda name, role: harness.hands(work))
+        gate = harness.chosen("protocols", team, plan_required=True)
+        log = _crew({"lead": lead, "alice": alice}, team, *gate, seconds=60)
     else:
         log = run(alice, harness.hands(work), "Tidy up.")
     left = sorted(path.name for path in work.iterdir())
@@ -151,83 +166,44 @@ def tidy(harness: Harness, folder: Path) -> Outcome:
 def holding(harness: Harness, folder: Path) -> Outcome:
     """Four stations have to be checked. A worker dies in the middle of one."""
     names = ("oslo", "cairo", "lima", "quito")
-    kill = Kill(2)
-
-    def written() -> list[str]:
-        return [name for name in names if (folder / f"{name}.txt").exists()]
-
-    def check(log: EventLog) -> Outcome:
-        missing = [name for name in names if name not in written()]
-        return judged(
-            log,
-            not missing,
-            "Its task went back to the board, and bob claimed it.",
-            f"No one took over the dead worker's task. Not checked: {listed(missing)}.",
-        )
 
     def write(name: str) -> Reply:
         return use("bash", command=f"echo checked > {name}.txt")
 
-    if not harness.has("team"):
+    def alone(request: Any) -> Reply:
+        return write(names[len(request["messages"]) // 2])
 
-        def lone(request: Any) -> Reply:
-            return write(names[len(request["messages"]) // 2])
-
-        log = EventLog()
-        with VirtualClock() as clock, scripted(lone, clock) as client, suppress(Killed):
-            Agent(client, [*harness.hands(folder), kill], events=log).run("Check the stations.")
-        return check(log)
-
-    def assigned(request: Any) -> Reply:
-        wanted = re.findall(r"check (\w+)", str(request["messages"][0]["content"]))
-        turn = len(request["messages"]) // 2
-        return write(wanted[turn]) if turn < len(wanted) else say("Checked.")
-
-    def claimed(request: Any) -> Reply:
+    def claims(request: Any) -> Reply:
         task = re.findall(r"<auto-claimed>Task #(\d+): check (\w+)", last(request))
         if not task:
             return say("I have nothing left to do.")
         id, name = task[-1]
         return reply(write(name), use("task_update", task_id=int(id), status="completed"))
 
-    own = harness.has("autonomy", "tasks")
-    fate = _once(kill if not own else _KillWith("auto-claimed"))
-    board = TaskBoard(folder / ".tasks")
+    if harness.has("autonomy"):
+        fate, board = _once(Kill("auto-claimed")), TaskBoard(folder / ".tasks")
 
-    def member(name: str, role: str) -> list[Mechanism]:
-        made = harness.hands(folder)
-        made += [harness.make("tasks", board)] * own
-        return [*made, *fate(name, role)]
+        def member(name: str, role: str) -> list[Mechanism]:
+            tasks = harness.chosen("tasks", board)
+            return [*harness.hands(folder), *tasks, *fate(name, role)]
 
-    team = harness.make("team", folder / ".team", member)
-    more: Sequence[Mechanism] = ()
-    if own:
         for name in names:
             board.create(f"check {name}")
-        more = [harness.make("autonomy", team, board, poll=5.0, idle=30.0)]
-    shares = ("check oslo, check cairo", "check lima, check quito")
-    prompts = ["Begin."] * 2 if own else shares
-    start = reply(*(_spawn(name, text) for name, text in zip(_NAMES, prompts, strict=True)))
-    rule = claimed if own else assigned
-    log = _crew(
-        {"lead": when(("Go.", start)), **dict.fromkeys(_NAMES, rule)},
-        harness,
-        team,
-        *more,
-        seconds=120,
+        (team,) = harness.chosen("team", folder / ".team", member)
+        more = harness.chosen("autonomy", team, board, poll=5.0, idle=30.0)
+        lead = when(("Go.", reply(*(_spawn(name) for name in _NAMES))))
+        log = _crew({"lead": lead, **dict.fromkeys(_NAMES, claims)}, team, *more, seconds=120)
+    else:
+        log = EventLog()
+        with VirtualClock() as clock, scripted(alone, clock) as client, suppress(Killed):
+            Agent(client, [*harness.hands(folder), Kill(2)], events=log).run("Check the stations.")
+    missing = [name for name in names if not (folder / f"{name}.txt").exists()]
+    return judged(
+        log,
+        not missing,
+        "Its task went back to the board, and bob claimed it.",
+        f"No one took over the dead worker's task. Not checked: {listed(missing)}.",
     )
-    return check(log)
-
-
-class _KillWith(Mechanism):
-    """Ends its agent when a text is the last thing in its transcript."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def before_model(self, agent: Any) -> None:
-        if self._text in str(agent.messages[-1]["content"]):
-            raise Killed(f"{agent.name} is killed")
 
 
 @fault("09:00", "s12", "Two on one line", "tools", "worktrees")
@@ -281,7 +257,7 @@ def one_line(harness: Harness, folder: Path) -> Outcome:
         agents = []
         for name in wanted:
             model = treed(name) if trees else bare(name)
-            hands = [harness.make("worktrees", repo)] if trees else harness.hands(repo)
+            hands = harness.chosen("worktrees", repo) or harness.hands(repo)
             client = scripted({name: model}, clock)
             agents.append(Agent(client, hands, name=name, events=log, clock=clock))
         for agent in agents:

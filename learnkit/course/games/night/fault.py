@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from learnkit.core.agent import Agent
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.toolbox import Toolbox
 from learnkit.core.usage import Meter
-from learnkit.course.games.killed import Killed
 from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
 from learnkit.mechanisms.autonomy.lead import Autonomy
@@ -53,10 +52,9 @@ class Harness:
     """The mechanisms that a learner has chosen."""
 
     parts: frozenset[str]
-    own: Mapping[str, Callable[..., Mechanism]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for part in (*self.parts, *self.own):
+        for part in self.parts:
             if part not in PARTS:
                 raise UsageError(f"there is no part {part!r}; choose from: {', '.join(PARTS)}")
         for part, needed in NEEDS.items():
@@ -68,14 +66,13 @@ class Harness:
         """Return whether all of these parts were chosen."""
         return self.parts.issuperset(parts)
 
-    def make(self, part: str, *args: Any, **options: Any) -> Any:
-        """Return a new mechanism, of the learner's class if there is one."""
-        return self.own.get(part, PARTS[part])(*args, **options)
+    def chosen(self, part: str, *args: Any, **options: Any) -> list[Mechanism]:
+        """Return a new mechanism, if it was chosen."""
+        return [PARTS[part](*args, **options)] if self.has(part) else []
 
     def hands(self, folder: Path) -> list[Mechanism]:
         """Return what works on files: the typed tools if they were chosen, else bash alone."""
-        tools = CodingTools(folder)
-        return [self.make("tools", folder)] if self.has("tools") else [Toolbox(tools.bash)]
+        return self.chosen("tools", folder) or [Toolbox(CodingTools(folder).bash)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +137,23 @@ def run(model: Model, mechanisms: list[Mechanism], *prompts: str) -> EventLog:
     return log
 
 
-class Kill(Mechanism):
-    """Ends its agent before a request, as ``kill -9`` would end its process."""
+class Killed(RuntimeError):
+    """Ends an agent in the middle of its work, as a crash would."""
 
-    def __init__(self, turn: int) -> None:
+
+class Kill(Mechanism):
+    """Ends its agent before a request, as ``kill -9`` would end its process.
+
+    Args:
+        turn: the number of that request, or a text that is in its last message.
+    """
+
+    def __init__(self, turn: int | str) -> None:
         self._turn = turn
 
     def before_model(self, agent: Any) -> None:
-        if agent.turns + 1 == self._turn:
+        last = str(agent.messages[-1]["content"])
+        if agent.turns + 1 == self._turn or (isinstance(self._turn, str) and self._turn in last):
             raise Killed(f"{agent.name} is killed")
 
 

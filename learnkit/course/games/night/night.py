@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from learnkit.clients.connect import scripted
-from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
 from learnkit.course.games.night import alone, crew
-from learnkit.course.games.night.fault import NEEDS, PARTS, Fault, Harness, Outcome
+from learnkit.course.games.night.fault import PARTS, Fault, Harness, Outcome
 from learnkit.harness import full_agent
 from learnkit.runtime.shell import LocalShell
 from learnkit.runtime.shell_environment import REPRODUCIBLE
@@ -47,24 +46,9 @@ class Night:
         return sum(one.survived for one in self.outcomes)
 
     @property
-    def unused(self) -> str:
-        """What the rest of the budget would have paid for, as a sentence; empty for nothing.
-
-        A part is reckoned at what it adds to each request, for as many requests as there were.
-        """
-        left, requests = BUDGET - self.tokens, sum(one.requests for one in self.outcomes)
-        possible = [
-            part
-            for part, cost in standing_costs().items()
-            if not self.harness.has(part) and self.harness.has(*NEEDS.get(part, ()))
-            if requests * cost <= left
-        ]
-        if not possible:
-            return ""
-        return (
-            f"With as many requests, the {left:,} tokens left over would have paid for one more "
-            f"of these: {', '.join(possible)}."
-        )
+    def took(self) -> str:
+        """What the night has cost."""
+        return f"≈{self.tokens:,} tokens of {BUDGET:,}."
 
     @property
     def headline(self) -> str:
@@ -75,11 +59,10 @@ class Night:
 
 def play(
     parts: Collection[str],
-    own: Mapping[str, Callable[..., Mechanism]] | None = None,
     seen: Callable[[Fault, Outcome], object] = lambda fault, outcome: None,
 ) -> Night:
     """Play the night with a harness."""
-    harness, costs = Harness(frozenset(parts), dict(own or {})), standing_costs()
+    harness, costs = Harness(frozenset(parts)), standing_costs()
     outcomes: list[Outcome] = []
     for fault in FAULTS:
         with tempfile.TemporaryDirectory(prefix="learnkit-night-") as folder:

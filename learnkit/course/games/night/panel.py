@@ -6,12 +6,11 @@ All hours have run in a second or two. The page shows each when its turn has com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from learnkit.core.mechanism import Mechanism
 from learnkit.course.games.night import card
 from learnkit.course.games.night.fault import NEEDS, Fault, Outcome
 from learnkit.course.games.night.night import (
@@ -41,9 +40,7 @@ class NightPanel(anywidget.AnyWidget):
     css = traitlets.Unicode().tag(sync=True)
     start = traitlets.Dict().tag(sync=True)
 
-    def __init__(
-        self, own: Mapping[str, Callable[..., Mechanism]], over: Callable[[Night], object]
-    ) -> None:
+    def __init__(self, over: Callable[[Night], object]) -> None:
         own_sheet = (_HERE / "widget.css").read_text("utf-8")
         sky = ",".join(f"{colour} {at}%" for at, colour in card.SKY.items())
         looks = [theme.stylesheet(), host.script("player.css"), own_sheet, f":host{{--sky:{sky}}}"]
@@ -51,7 +48,7 @@ class NightPanel(anywidget.AnyWidget):
             "rules": card.RULES,
             "honest": card.HONEST,
             "parts": [
-                {"name": name, "cost": cost, "needs": NEEDS.get(name, ()), "yours": name in own}
+                {"name": name, "cost": cost, "needs": NEEDS.get(name, ())}
                 for name, cost in standing_costs().items()
             ],
             "hours": [{"hour": f.hour, "title": f.title, "story": f.story} for f in FAULTS],
@@ -61,7 +58,7 @@ class NightPanel(anywidget.AnyWidget):
             "conversation": CONVERSATION,
         }
         super().__init__(css="\n".join(looks), start=start)
-        self._own, self._over = own, over
+        self._over = over
         self.on_msg(self._heard)
 
     def _heard(self, _: Any, content: Any, __: Any) -> None:
@@ -78,13 +75,13 @@ class NightPanel(anywidget.AnyWidget):
             self.send({"passed": {**asdict(outcome), "lesson": lesson}})
 
         try:
-            night = play(parts, self._own, seen)
-        except Exception as error:  # of a class of the learner's
+            night = play(parts, seen)
+        except Exception as error:  # the page shows no traceback
             hour = FAULTS[len(passed)].hour
             said = f"✗ At {hour} the harness raised {type(error).__name__}: {error}"
-            self.send({"over": {"head": said, "line": "Change the class, or play without it."}})
+            self.send({"over": {"head": said, "line": "Play without that part."}})
             return
         picture = card.poster(night)
-        over = {"head": night.headline, "line": night.unused, "picture": picture}
+        over = {"head": night.headline, "line": night.took, "picture": picture}
         self.send({"over": over})
         self._over(night)

@@ -49,9 +49,9 @@ class Night {
     return button;
   }
 
-  chip({ name, cost, yours }) {
+  chip({ name, cost }) {
     const chip = this.press(name, () => this.choose(name), "chip");
-    chip.append(make("small", {}, ` +${cost}${yours ? " · yours" : ""}`));
+    chip.append(make("small", {}, ` +${cost}`));
     return chip;
   }
 

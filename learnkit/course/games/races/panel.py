@@ -5,8 +5,8 @@ read would be the best one.
 
 One seed is one order in which several writers and one reader take their steps. The game tries
 seeds, shrinks a schedule that fails, and shows it step by step. In a notebook, nothing runs
-before Start is pressed. The static form shows the shrunk schedule at once, and imports nothing of
-ipywidgets.
+before a button is pressed. The static form shows the shrunk schedule at once, and imports nothing
+of ipywidgets.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from learnkit.course.display.card import bundle
 from learnkit.course.games.races import schedules
 from learnkit.course.games.races.schedules import Make, Schedule
-from learnkit.errors import UsageError, lab_extra
+from learnkit.errors import UsageError, described, lab_extra
 from learnkit.events.text import count
 from learnkit.runtime.notebook import is_live
 from learnkit.views.drawing import theme
@@ -26,8 +26,6 @@ from learnkit.views.schedule import Schedule as View
 
 if TYPE_CHECKING:
     import ipywidgets
-
-_GOOD, _BAD = theme.DONE, theme.ERROR
 
 
 class RaceFinder:
@@ -44,6 +42,8 @@ class RaceFinder:
         self.tried: dict[int, Schedule] = {}
         self._shown: Schedule | None = None
         self._seed, self._said = self.seeds[0], ""
+        orders = f"{count(len(self.seeds), 'seed')} to try, each another order of steps"
+        self._orders = f"{orders}. Find one that loses a message."
         self._box: Any = None
         self._player: Any = None
 
@@ -89,12 +89,7 @@ class RaceFinder:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         if is_live():
-            from learnkit.course.games.start import Start
-
-            orders = f"{count(len(self.seeds), 'seed')} to try, each another order of steps"
-            said = f"{orders}. Find one that loses a message."
-            shown = bundle(Start(self._begin, said).box)
-            return {**shown, "text/plain": f"find the race: {said}"}
+            return {**bundle(self.box), "text/plain": f"find the race: {self._orders}"}
         one, said = self._summary()
         html = f"<p>{esc(said)}</p>{View(one.events).embedded()}"
         return {"text/html": html, "text/plain": f"find the race: {said}"}
@@ -118,13 +113,6 @@ class RaceFinder:
         first, small = failing[0], schedules.shrink(self.make, failing[0])
         return small, f"{result} {_enough(small, first)}"
 
-    def _begin(self) -> list[Any]:
-        self.tried.clear()
-        self._shown, self._seed, self._said = None, self.seeds[0], ""
-        if self._box is not None:
-            self._refresh()
-        return [self.box]
-
     def _run(self, seed: int) -> Schedule:
         if seed not in self.tried:
             self.tried[seed] = schedules.run(self.make, seed)
@@ -144,53 +132,38 @@ class RaceFinder:
         return f"{str(self.shown).replace('schedule', shrunk)}."
 
     def _build(self) -> None:
+        from learnkit.course.display.question_widgets import STYLE, spoken
+
         with lab_extra():
             import ipywidgets as widgets
 
-        # JupyterLab leaves the keys to what one can type into; a list or a slider gets none.
-        self.chooser = widgets.BoundedIntText(
-            value=self._seed, min=min(self.seeds), max=max(self.seeds), description="seed"
-        )
-        self.chooser.style.description_width = "auto"
-        self.chooser.observe(self._on_choice, "value")
         self.finds = widgets.Button(description="find a seed that loses a message")
         self.finds.add_class("lk-primary")
         self.finds.on_click(lambda _: self._do(self.find))
-        self.shrinks = widgets.Button(description="shrink it")
+        self.shrinks = widgets.Button(description="shrink it", disabled=True)
         self.shrinks.on_click(lambda _: self._do(self.shrink))
-        self._status, self._marks = widgets.HTML(), widgets.HTML()
+        self._status = widgets.HTML(spoken(self._orders))
         self._shown_player = widgets.VBox()
-        acts = widgets.HBox([self.chooser, self.finds, self.shrinks])
-        self._box = widgets.VBox([acts, self._status, self._shown_player, self._marks])
+        acts = widgets.HBox([self.finds, self.shrinks, widgets.HTML(STYLE)])
+        self._box = widgets.VBox([acts, self._status, self._shown_player])
         self._box.add_class("lk-race")
-        self._refresh()
-
-    def _on_choice(self, change: Any) -> None:
-        if change["new"] != self._seed:  # else the field follows what is shown already
-            self._do(lambda: self.choose(change["new"]))
-            self.chooser.value = self._seed
 
     def _do(self, act: Callable[[], object]) -> None:
-        """Do what a widget asks for, and show an inbox's error, which no cell would print."""
+        """Do what a button asks for, and show an inbox's error, which no cell would print."""
+        from learnkit.course.display.question_widgets import spoken
+
         try:
             act()
         except Exception as error:
-            self._said = f"{_BAD.glyph} {type(error).__name__}: {error}"
-            self._update_texts()
-
-    def _update_texts(self) -> None:
-        from learnkit.course.display.question_widgets import spoken
-
-        self._status.value = spoken(esc(self.said))
-        self._marks.value = _tried(self.tried)
+            self._status.value = spoken(esc(f"{theme.ERROR.glyph} {described(error)}"))
 
     def _refresh(self) -> None:
         """Update the widgets to what is shown now."""
+        from learnkit.course.display.question_widgets import spoken
         from learnkit.widget.host import Player
 
-        self.chooser.value = self._seed
         self.shrinks.disabled = not self.shown.fails
-        self._update_texts()
+        self._status.value = spoken(esc(self.said))
         old, self._player = self._player, Player(View(self.shown.events))
         self._player.settle()
         self._shown_player.children = (self._player,)
@@ -219,14 +192,3 @@ def _result(schedules: Iterable[Schedule]) -> str:
     if twice:
         return f"{twice} of {seeds} {reads} a message twice, and none loses one."
     return f"None of {seeds} loses a message or reads one twice."
-
-
-def _tried(tried: dict[int, Schedule]) -> str:
-    """A mark for each seed that was tried, as HTML."""
-    marks = []
-    for seed, schedule in sorted(tried.items()):
-        word = " lost" if schedule.lost else " read twice" if schedule.repeated else ""
-        mark = _BAD if schedule.fails else _GOOD
-        marks.append(f'<li class="lk-{mark.key}" title="{schedule}">{mark.glyph} {seed}{word}</li>')
-    head = f"{count(len(tried), 'seed')} tried. {_result(tried.values())}"
-    return f'<div>{head}</div><ul class="lk-seeds" aria-label="seeds tried">{"".join(marks)}</ul>'

@@ -15,9 +15,8 @@ from learnkit.clients.contract.thinking import sign_reply
 from learnkit.core.catalog import DEFAULT_MODEL
 from learnkit.events.text import one_line
 from learnkit.views.drawing.display import Canvas
-from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
+from learnkit.widget.explore import Answer, Explorable, drag, explore
 
-REMOVE, MOVE = "remove it", "move it to the end"
 #: The array of this lesson's first scenario, without README, and the question that comes after it.
 #: The thinking block gets its signature from the offline client.
 _CALLS = (
@@ -85,26 +84,20 @@ def request(array: list[Block]) -> dict[str, Any]:
     return {**fixed, "tools": [_TOOL], "messages": messages}
 
 
-def changed(place: int, way: str) -> list[Block]:
-    """The array after a block was removed or moved."""
-    left = [block for number, block in enumerate(blocks()) if number != place]
-    if place < 0 or way == REMOVE:
-        return left
-    gone = blocks()[place]
-    # At the end it is a message of its own, unless the last message has its role.
-    message = left[-1].message if left[-1].role == gone.role else len(blocks())
-    return [*left, Block(message, gone.role, gone.name, gone.mark, gone.body)]
+def without(place: int) -> list[Block]:
+    """The array after a block was removed."""
+    return [block for number, block in enumerate(blocks()) if number != place]
 
 
-def verdict(place: int, way: str) -> Refusal | None:
+def verdict(place: int) -> Refusal | None:
     """What the API refuses about the changed array; None if it answers."""
-    return check(request(changed(place, way)))
+    return check(request(without(place)))
 
 
-def draw(width: float, block: int, way: str) -> Answer:
+def draw(width: float, block: int) -> Answer:
     """The array with a ghost of the block, and the verdict beside what it is about."""
     canvas = Canvas(width)
-    refusal, array = verdict(block, way), changed(block, way)
+    refusal, array = verdict(block), without(block)
     wide = width if width < 700 else width * 0.6
     gone = blocks()[block] if block >= 0 else None
     culprit, mark = _culprit(array, refusal), "failed" if refusal else "done"
@@ -113,25 +106,19 @@ def draw(width: float, block: int, way: str) -> Answer:
         y += _GAP * (one.message != before)
         before = one.message
         if one is gone:
-            done = "removed" if way == REMOVE else "moved to the end"
-            canvas.box(
-                "ghost", _LEFT, y, wide - _LEFT, _ROW - 4, "", [f"{one.name}: {done}"], "dlq"
-            )
+            says = [f"{one.name}: removed"]
+            canvas.box("ghost", _LEFT, y, wide - _LEFT, _ROW - 4, "", says, "dlq")
         else:
             _row(canvas, one, y, wide, mark if one is culprit else one.mark)
         y += _ROW
-    y += _GAP
-    if gone and way == MOVE:
-        _row(canvas, array[-1], y, wide, mark if array[-1] is culprit else "cause")
-    low = y + _ROW + 18  # the same height whatever is removed
+    low = y + 18  # the same height whatever is removed
     said = f"✗ {refusal.status}: {_ALONE[refusal.rule]}" if refusal else "✓ 200: the model answers"
     x, y = (0.0, low) if width < 700 else (wide + 14, canvas[culprit.name].y + 17)
     canvas.text("verdict", x, y, said, "b", mark)
     canvas.height = low + 8 if width < 700 else low - 18
     assumes = "the offline client's rules, the default model, one tool"
-    removed = gone.name if gone and way == REMOVE else ""
-    because = _WHY[refusal.rule] if refusal else _MAY_GO.get(removed, "")
-    return Answer(_finding(block, way, refusal), canvas, assumes, because)
+    because = _WHY[refusal.rule] if refusal else _MAY_GO.get(gone.name if gone else "", "")
+    return Answer(_finding(block, refusal), canvas, assumes, because)
 
 
 def _row(canvas: Canvas, one: Block, y: float, wide: float, mark: str) -> None:
@@ -145,40 +132,37 @@ def _culprit(array: list[Block], refusal: Refusal | None) -> Block:
     rule = refusal.rule if refusal else ""
     if rule == "bound_thinking":
         return next(one for one in array if one.body["type"] == "thinking")
-    key = {"unanswered_call": "id", "late_result": "id", "unknown_result": "tool_use_id"}.get(rule)
+    key = {"unanswered_call": "id", "unknown_result": "tool_use_id"}.get(rule)
     named = [one for one in array if refusal and one.body.get(key or "", "-") in refusal.message]
     return [*array, *named][-1]
 
 
-def _finding(place: int, way: str, refusal: Refusal | None) -> str:
+def _finding(place: int, refusal: Refusal | None) -> str:
     if place < 0:
         return "This is the array as the run left it; the API accepts the next request."
     name = blocks()[place].name
-    done = "removed" if way == REMOVE else "moved to the end"
     status = "the API accepts it: 200" if refusal is None else f"the API refuses: {refusal.status}"
-    return f"{name[:1].upper()}{name[1:]} is {done}; {status}."
+    return f"{name[:1].upper()}{name[1:]} is removed; {status}."
 
 
 def explorable() -> Explorable:
-    """Remove or move any block of a finished array."""
+    """Remove any block of a finished array."""
     places = range(-1, len(blocks()))
     names = {-1: "nothing", **{number: one.name for number, one in enumerate(blocks())}}
     first_call = next(number for number, one in enumerate(blocks()) if one.mark == "call")
     block = drag(places, first_call + 1, "block", said=lambda number: names[number])
-    return explore(draw, block=block, way=pick([REMOVE, MOVE], label="what to do"))
+    return explore(draw, block=block)
 
 
 #: Why the API refuses, by the contract's rule, and in a few words beside the block it is about.
 _WHY = {
     "unanswered_call": "Each call needs its result, first thing in the very next message.",
-    "late_result": "In a message, results come before any text.",
     "unknown_result": "A result needs its call in the message before it.",
     "prefill": "The last message must be the user's: this model doesn't continue a begun answer.",
     "bound_thinking": "On the newest models, thinking is bound to all that stood before it.",
 }
 _ALONE = {
     "unanswered_call": "its result is missing here",
-    "late_result": "its result comes too late",
     "unknown_result": "its call is missing",
     "prefill": "the last message isn't the user's",
     "bound_thinking": "bound to what stood before it",
@@ -187,7 +171,7 @@ _ALONE = {
 
 #: Why a block can be removed, by its name.
 _MAY_GO = {
-    "the thinking": "Its task is done, so it may be left out. Changed or moved, it is refused.",
+    "the thinking": "Its task is done, so it may be left out. Changed, it is refused.",
     "the text before the call": "No id points at a text, so nothing is missing.",
     "the answer": "It holds no call, so no result is left over.",
 }

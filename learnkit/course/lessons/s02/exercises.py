@@ -1,4 +1,4 @@
-"""Lesson 2's exercises: their checks, and right answers to test them with."""
+"""Lesson 2's exercises: what is wrong with an answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import learnkit as lk
 from learnkit.course.content import Verdict
-from learnkit.course.content.sources import Check
+from learnkit.course.lessons.verdicts import first_wrong
 
 
 def check_latest(latest: Any) -> Verdict:
@@ -33,19 +33,10 @@ def check_latest(latest: Any) -> Verdict:
         return f"The schema allows {sorted(map(str, values))} for `unit`. It should allow C and F."
     if "unit" in schema.get("required", []):
         return "A model that leaves `unit` out gets an error. Give the parameter a default, C."
-    hot, cold, left_out = (
-        latest.run(None, {"station": "beijing", **more})
-        for more in ({"unit": "F"}, {"unit": "C"}, {})
-    )
-    if "88.5" not in str(hot):
-        return f"31.4 °C is 88.5 °F. For beijing and unit F your tool returned {hot!r}."
-    if "31.4" not in str(cold):
-        return f"For beijing and unit C your tool returned {cold!r}. It should contain 31.4."
-    if "31.4" not in str(left_out):
-        return (
-            f"For beijing without a unit your tool returned {left_out!r}. It should contain 31.4, "
-            "because the default is C."
-        )
+    for unit, right in (({"unit": "F"}, "88.5"), ({"unit": "C"}, "31.4"), ({}, "31.4")):
+        if right not in str(got := latest.run(None, {"station": "beijing", **unit})):
+            said = f"It is 31.4 °C in beijing, and with {unit or 'no unit'} your tool returned"
+            return f"{said} {got!r}. It should contain {right}."
     return None
 
 
@@ -55,67 +46,28 @@ def _values(schema: dict[str, Any]) -> set[Any]:
     return own.union(*map(_values, schema.get("anyOf", [])))
 
 
-LATEST_ENUM = '''
-from enum import Enum
-
-import learnkit as lk
-
-
-class Degrees(str, Enum):
-    CELSIUS = "C"
-    FAHRENHEIT = "F"
-
-
-@lk.tool
-def latest(station: str, unit: Degrees = Degrees.CELSIUS) -> str:
-    """The last reading of a weather station."""
-    celsius = {"beijing": 31.4, "oslo": 16.1}[station]
-    return str(celsius if unit == "C" else celsius * 1.8 + 32)
-'''.strip()
-
-
 def check_policy(policy: Any) -> Verdict:
     """Check that reading and writing tests is allowed, bash denied, and the rest asked about."""
-    cases = [
-        ("read_file", "heatwatch/alerts.py", "allow", "reading is allowed everywhere"),
-        ("write_file", "tests/test_alerts.py", "allow", "it's a new file in tests/"),
-        ("edit_file", "tests/test_parse.py", "allow", "the file is in tests/"),
-        ("edit_file", "heatwatch/alerts.py", "ask", "the file is outside tests/"),
-        ("write_file", "tests/../heatwatch/alerts.py", "ask", "the path leads out of tests/"),
-        ("write_file", "contests/x.py", "ask", "the folder's name only ends like tests/"),
-        ("write_file", "heatwatch/tests/x.py", "ask", "only the tests/ at the top is meant"),
-        ("bash", None, "deny", "bash is denied, whatever it runs"),
-        ("fly_to_the_moon", None, "ask", "no rule covers this tool"),
-    ]
-    for name, path, wanted, why in cases:
-        arguments = {"command": "ls"} if path is None else {"path": path}
-        given = policy({"type": "tool_use", "id": "toolu_1", "name": name, "input": arguments})
-        if given != wanted:
-            return (
-                f"For {name} {arguments} your policy returned {given!r}. It should return "
-                f"{wanted!r}, because {why}."
-            )
-    return None
+    cases = (
+        ("reading any file", _call("read_file", "heatwatch/alerts.py"), "allow"),
+        ("a new file in tests/", _call("write_file", "tests/test_alerts.py"), "allow"),
+        ("an edit in tests/", _call("edit_file", "tests/test_parse.py"), "allow"),
+        ("an edit outside tests/", _call("edit_file", "heatwatch/alerts.py"), "ask"),
+        ("tests/../heatwatch/x.py", _call("write_file", "tests/../heatwatch/x.py"), "ask"),
+        ("contests/x.py, which isn't in tests/", _call("write_file", "contests/x.py"), "ask"),
+        ("heatwatch/tests/x.py", _call("write_file", "heatwatch/tests/x.py"), "ask"),
+        ("bash, whatever it runs", _call("bash"), "deny"),
+        ("a tool fly_to_the_moon, for which there is no rule", _call("fly_to_the_moon"), "ask"),
+    )
+    return first_wrong(policy, cases)
 
 
-POLICY_NORM = """
-import posixpath
-
-
-def policy(call):
-    path = posixpath.normpath(str(call["input"].get("path", "")))
-    match call["name"]:
-        case "bash":
-            return "deny"
-        case "read_file":
-            return "allow"
-        case "write_file" | "edit_file" if path.startswith("tests/"):
-            return "allow"
-    return "ask"
-""".strip()
+def _call(name: str, path: str = "") -> tuple[dict[str, Any]]:
+    arguments = {"path": path} if path else {"command": "ls"}
+    return ({"type": "tool_use", "id": "toolu_1", "name": name, "input": arguments},)
 
 
 EXERCISES = {
-    "latest": Check(check_latest, [LATEST_ENUM]),
-    "policy": Check(check_policy, [POLICY_NORM]),
+    "latest": check_latest,
+    "policy": check_policy,
 }

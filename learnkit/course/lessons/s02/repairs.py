@@ -8,47 +8,42 @@ from types import SimpleNamespace
 from typing import Any
 
 from learnkit.course.content import Repair, Verdict
+from learnkit.course.lessons.verdicts import with_settings
 
-#: Paths outside, as a model may write them; TOP is the folder above the project.
-_OUTSIDE = (
-    ("../archive/2025.csv", "its path begins with `..`"),
-    ("stations/../../archive/2025.csv", "there is a `..` in the middle of its path"),
-    ("TOP/archive/2025.csv", "its path is absolute"),
-    ("archive/2025.csv", "the folder `archive` in the project is a link"),
-    ("last_year.csv", "the file `last_year.csv` in the project is a link"),
-    ("../project-old/2025.csv", "its folder's name only begins like the project's"),
-)
-_INSIDE = (
-    ("notes.txt", "a new file"),
-    ("tests/new/test_a.py", "a file in a folder that isn't there yet"),
-    ("stations/../notes.txt", "`..` doesn't lead out of the project"),
-    ("notes..txt", "two dots in a file's name are no way out"),
-    ("TOP/project/notes.txt", "an absolute path into the project"),
-    ("readings/oslo.csv", "`readings` is a link to a folder in the project"),
-)
+#: Paths as a model may write them, and why they lead out, or don't; TOP is above the project.
+_OUTSIDE = {
+    "../archive/2025.csv": "its path begins with `..`",
+    "TOP/archive/2025.csv": "its path is absolute",
+    "archive/2025.csv": "the folder `archive` in the project is a link",
+    "../project-old/2025.csv": "its folder's name only begins like the project's",
+}
+_INSIDE = {
+    "notes.txt": "a new file",
+    "tests/new/test_a.py": "a file in a folder that isn't there yet",
+    "stations/../notes.txt": "`..` doesn't lead out of the project",
+    "readings/oslo.csv": "`readings` is a link to a folder in the project",
+}
 
 
 def check_path(agent: Any) -> Verdict:
     """Write through each path, and look at the disk."""
-    for path, why in _OUTSIDE:
+    for path, why in _OUTSIDE.items():
         error, kept, _ = _written(agent, path)
         if not kept:
             return f"`write_file` wrote over a file outside of the project: {path}; {why}"
         if error is None:
             return f"for {path} the model reads that the file was written, which isn't true"
-        if isinstance(error, (AttributeError, TypeError, NameError)) or not str(error):
+        if not str(error) or isinstance(error, (AttributeError, TypeError, NameError)):
             said = f"{type(error).__name__}: {error}"
             return (
                 f"{path} isn't written, but the model only reads “{said}”: let the error say which "
                 "path was refused, and why"
             )
-    for path, why in _INSIDE:
+    for path, why in _INSIDE.items():
         error, _, arrived = _written(agent, path)
-        if error is not None:
+        if error is not None or not arrived:
             said = str(error).replace("\n", " ")
             return f"it refuses {path}, which is in the project: {why} (“{said}”)"
-        if not arrived:
-            return f"what was to go to {path} landed somewhere else in the project"
     return None
 
 
@@ -62,7 +57,6 @@ def _written(agent: Any, path: str) -> tuple[Exception | None, bool, bool]:
             (folder / "2025.csv").write_text("data")
         (project / "archive").symlink_to("../archive")
         (project / "readings").symlink_to("stations")
-        (project / "last_year.csv").symlink_to("../archive/2025.csv")
         path, error = path.replace("TOP", str(top)), None
         try:
             agent.write_file(SimpleNamespace(folder=project), path, "new")
@@ -75,25 +69,12 @@ def _written(agent: Any, path: str) -> tuple[Exception | None, bool, bool]:
 
 #: Calls: the tool and its group, what the user would answer, what that is in words, whether it
 #: runs, and what the model has to read of it.
+_DENIED = "PermissionError: the user does not"
 _CALLS = (
     ("looks", "read", False, "which the policy allows", True, "done"),
     ("writes", "write", True, "which the user allows", True, "done"),
-    (
-        "writes",
-        "write",
-        False,
-        "which the user does not allow",
-        False,
-        "PermissionError: the user does not",
-    ),
-    (
-        "erases",
-        "erase",
-        True,
-        "which the policy denies",
-        False,
-        "PermissionError: the user does not",
-    ),
+    ("writes", "write", False, "which the user does not allow", False, _DENIED),
+    ("erases", "erase", True, "which the policy denies", False, _DENIED),
     ("flies", "", True, "a tool that there isn't", False, "no tool 'flies'"),
 )
 
@@ -101,9 +82,7 @@ _CALLS = (
 def check_gate(agent: Any) -> Verdict:
     """Run calls that a policy allows, denies and asks about, and see which of them run."""
     for name, group, answer, which, runs, reads in _CALLS:
-        ran: list[str] = []
-        asked: list[str] = []
-        what = f"`{name}`, {which}"
+        ran, asked, what = list[str](), list[str](), f"`{name}`, {which}"
 
         def tool(agent: Any, ran: list[str] = ran) -> str:
             ran.append("it ran")
@@ -115,18 +94,12 @@ def check_gate(agent: Any) -> Verdict:
 
         tool.groups = {group}  # type: ignore[attr-defined]
         lead = SimpleNamespace(tools={name: tool} if group else {})
-        kept = agent.POLICY, agent.ask_user
-        agent.POLICY, agent.ask_user = {"write": "ask", "erase": "deny"}, ask
-        try:
+        with with_settings(agent, POLICY={"write": "ask", "erase": "deny"}, ask_user=ask):
             result = agent.run_call(lead, {"id": "toolu_1", "name": name, "input": {}})
-        finally:
-            agent.POLICY, agent.ask_user = kept
         if not isinstance(result, dict):
             return f"{what}, has no result: the next request would be refused"
-        if ran and not runs:
-            return f"{what}, ran all the same"
-        if runs and not ran:
-            return f"{what}, didn't run; the model reads “{result['content']}”"
+        if bool(ran) != runs:
+            return f"{what}, {'ran all the same' if ran else 'did not run'}"
         if len(asked) != (group == "write"):
             return f"{what}: the user was asked {len(asked)} times"
         if reads not in result["content"] or bool(result.get("is_error")) == runs:
@@ -137,7 +110,7 @@ def check_gate(agent: Any) -> Verdict:
 
 REPAIRS = {
     "path_in": Repair(
-        check_path, "Six ways out are closed, and six ways that only look like one are open."
+        check_path, "The ways out are closed, and what only looks like one is still open."
     ),
     "run_call": Repair(
         check_gate, "What is refused does not run, and the model reads why; all else runs."

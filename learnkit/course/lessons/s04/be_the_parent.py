@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.clients.recordings.recording import Recording
-from learnkit.course import files as course_files
 from learnkit.course.content import Game
 from learnkit.course.lessons.s04.model import results_of
 from learnkit.events.log import Event
@@ -171,9 +169,3 @@ def scored(events: Sequence[Event]) -> str:
     else:
         lines.append(f"✗ A report was right, but your answer was: {one_line(said, 60)}")
     return "\n".join(lines)
-
-
-def own_runs() -> dict[str, Sequence[Any]]:
-    """The messages of each run in which a model was the parent, in their order."""
-    recording = Recording.load(course_files.recordings() / "model" / "s04.yaml")
-    return {name: recording.messages(name) for name in recording.scenarios}

@@ -3,43 +3,23 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import learnkit as lk
 from learnkit.course.content import Repair, Verdict
 from learnkit.course.files import EXAMPLE
 from learnkit.course.lessons.s04 import be_the_parent
+from learnkit.course.lessons.verdicts import asking
 
 _SECRET = "what only the child has read"
-_LOOK = lk.use("bash", command=f"echo {_SECRET}")
+_POLICY = {"write": "allow"}
 
 
-@contextmanager
-def _asking(agent: Any, model: Callable[[dict[str, Any]], lk.Reply]) -> Iterator[Any]:
-    """An agent of the module, in an empty folder, whose children have the program for a model."""
-    names = ("client", "MODEL", "ROOT", "POLICY")
-    before = {name: getattr(agent, name) for name in names}
-    client = lk.scripted(model)
-    with tempfile.TemporaryDirectory(prefix="learnkit-") as folder:
-        settings = (client, client.model, Path(folder), {"write": "allow"})
-        vars(agent).update(zip(names, settings, strict=True))
-        try:
-            yield agent.Agent()
-        finally:
-            vars(agent).update(before)
-            client.close()
-
-
-def _result(lead: Any, agent: Any, prompt: str) -> dict[str, Any]:
-    call = {"type": "tool_use", "id": "toolu_1", "name": "task"}
-    given: dict[str, Any] = agent.run_call(
-        lead, {**call, "input": {"prompt": prompt, "description": "look"}}
-    )
-    return given
+def _result(agent: Any, lead: Any, prompt: str) -> dict[str, Any]:
+    given = {"prompt": prompt, "description": "look"}
+    call = {"type": "tool_use", "id": "toolu_1", "name": "task", "input": given}
+    result: dict[str, Any] = agent.run_call(lead, call)
+    return result
 
 
 def check_report(agent: Any) -> Verdict:
@@ -47,23 +27,22 @@ def check_report(agent: Any) -> Verdict:
 
     def model(request: dict[str, Any]) -> lk.Reply:
         if len(request["messages"]) == 1:
-            return lk.reply("I'll look.", _LOOK)
+            return lk.reply("I'll look.", lk.use("bash", command=f"echo {_SECRET}"))
         return lk.say("" if "silent" in str(request["messages"][0]) else "It is there.")
 
-    with _asking(agent, model) as lead:
-        got = _result(lead, agent, "Look.")["content"]
-        if _SECRET in got:
-            return "what the child has read is in the parent's context as well"
-        if "It is there." not in got:
-            return f"the child's last text was “It is there.”; the parent got: {got}"
-        if "I'll look." in got:
-            return f"the parent got more than the child's last text: {got}"
-        silent = _result(lead, agent, "Be silent.")
+    with asking(agent, model, POLICY=_POLICY):
+        lead = agent.Agent()
+        got = _result(agent, lead, "Look.")["content"]
+        silent = _result(agent, lead, "Be silent.")
+    if _SECRET in got:
+        return "what the child has read is in the parent's context as well"
+    if "It is there." not in got:
+        return f"the child's last text was “It is there.”; the parent got: {got}"
+    if "I'll look." in got:
+        return f"the parent got more than the child's last text: {got}"
     if silent["content"] in ("", "(no output)", "None") or silent.get("is_error"):
-        return (
-            "a child ended without a text, and the parent got "
-            f"{silent['content'] or 'nothing'!r}: return “(no summary)”"
-        )
+        said = repr(silent["content"] or "nothing")
+        return f"a child ended without a text, and the parent got {said}: return “(no summary)”"
     return None
 
 
@@ -75,32 +54,32 @@ def check_stopped(agent: Any) -> Verdict:
             return lk.use("bash", command="true")
         return lk.say("It is there.")
 
-    with _asking(agent, model) as lead:
-        stopped, ended = (_result(lead, agent, text) for text in ("Look for ever.", "Look."))
+    with asking(agent, model, POLICY=_POLICY):
+        lead = agent.Agent()
+        stopped, ended = (_result(agent, lead, text) for text in ("Look for ever.", "Look."))
     if ended.get("is_error"):
         return f"a child that ended by itself counts as an error: {ended['content']}"
     if "It is there." not in ended["content"]:
         return f"the child's last text was “It is there.”; the parent got: {ended['content']}"
     if not stopped.get("is_error"):
-        return (
-            f"a child was stopped, and the parent got a report like any other: {stopped['content']}"
-        )
+        said = stopped["content"]
+        return f"a child was stopped, and the parent got a report like any other: {said}"
     return None
 
 
 def check_brief(agent: Any) -> Verdict:
     """Let three children calculate, and read what they wrote and what they knew."""
-    with _asking(agent, be_the_parent.child) as lead:
-        shutil.copytree(EXAMPLE / "stations", lead.folder / "stations")
-        be_the_parent.write_rules(lead.folder)
+    with asking(agent, be_the_parent.child, POLICY=_POLICY) as folder:
+        lead = agent.Agent()
+        shutil.copytree(EXAMPLE / "stations", folder / "stations")
+        be_the_parent.write_rules(folder)
         for name in be_the_parent.STATIONS:
             ask = f"Write the mean of stations/{name}.csv, in °F, to means/{name}.txt"
-            _result(lead, agent, ask)
-            child, path = lead.children[-1], lead.folder / f"means/{name}.txt"
+            _result(agent, lead, ask)
+            child, path = lead.children[-1], folder / f"means/{name}.txt"
             read = be_the_parent.results_of(child.messages)[:-2]  # not the readings
             lacks = be_the_parent.lacking("\n".join([child.system, *read]))
-            lacks = [fact for fact in lacks if fact not in ("the station", "the unit")]
-            if lacks:
+            if lacks := [fact for fact in lacks if fact not in ("the station", "the unit")]:
                 return (
                     f"means/{name}.txt says “{path.read_text('utf-8').strip()}” The child "
                     f"didn't know: {', '.join(lacks)}. {be_the_parent.looked_for(lacks)}"

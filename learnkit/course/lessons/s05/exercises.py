@@ -1,4 +1,4 @@
-"""Lesson 5's exercises: their checks, and right answers to test them with."""
+"""Lesson 5's exercises: what is wrong with an answer."""
 
 from __future__ import annotations
 
@@ -8,53 +8,32 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.course.content import Verdict
-from learnkit.course.content.sources import Check
+from learnkit.course.lessons.verdicts import Cases, first_wrong
 
 
-def _exchange(name: str, result: str) -> list[dict[str, Any]]:
+def _exchange(name: str, result: str, *after: dict[str, Any]) -> tuple[list[Any], str]:
     call = {"type": "tool_use", "id": "toolu_1", "name": "load_skill", "input": {"name": name}}
     answer = {"type": "tool_result", "tool_use_id": "toolu_1", "content": result}
-    return [{"role": "assistant", "content": [call]}, {"role": "user", "content": [answer]}]
+    asked = {"role": "user", "content": "Fill in the form, with your skill pdf."}
+    results = {"role": "user", "content": [answer, *after]}
+    exchange = [{"role": "assistant", "content": [call]}, results]
+    return [asked, *(exchange if result else [])], "pdf"
 
 
 def check_loaded(is_loaded: Any) -> Verdict:
     """Ask for a skill that is there, and for some that only seem to be."""
-    ask = [{"role": "user", "content": "Fill in the form, with your skill pdf."}]
-    whole = _exchange("pdf", '<skill name="pdf" folder="skills/pdf">\n# PDF\n</skill>')
-    forms = _exchange("pdf-forms", '<skill name="pdf-forms" folder="skills/pdf-forms">\n</skill>')
+    whole = '<skill name="pdf" folder="skills/pdf">\n# PDF\n</skill>'
+    other = '<skill name="pdf-forms" folder="skills/pdf-forms">\n</skill>'
     text = {"type": "text", "text": "<reminder>Update your list.</reminder>"}
-    reminded = [whole[0], {**whole[1], "content": [*whole[1]["content"], text]}]
-    for messages, wanted, what in (
-        (ask + whole, True, "the instructions of pdf are in a tool result"),
-        (ask + reminded, True, "a reminder follows the instructions of pdf"),
-        (ask, False, "only the user has named pdf"),
-        (ask + forms, False, "the skill that is there is pdf-forms"),
-        (ask + _exchange("pdf", "LookupError: no skill 'pdf'"), False, "the call of pdf failed"),
-        (
-            ask + _exchange("pdf", "[Previous: used load_skill]"),
-            False,
-            "lesson 6 has cleared the result, and only the call is left",
-        ),
-    ):
-        found = is_loaded(messages, "pdf")
-        if not isinstance(found, bool):
-            return f"it returned {found!r}; it should be True or False"
-        if found != wanted:
-            return f"it says {found} although {what}"
-    return None
-
-
-LOADED_LOOP = """
-def is_loaded(messages, name):
-    for message in messages:
-        if message["role"] == "assistant" or isinstance(message["content"], str):
-            continue
-        for block in message["content"]:
-            text = str(block.get("content", ""))
-            if text.startswith("<skill ") and f' name="{name}"' in text.split(">")[0]:
-                return True
-    return False
-""".strip()
+    cases: Cases = (
+        ("a result with the instructions of pdf", _exchange("pdf", whole), True),
+        ("such a result, and a reminder after it", _exchange("pdf", whole, text), True),
+        ("a user who names pdf", _exchange("pdf", ""), False),
+        ("a result with the skill pdf-forms", _exchange("pdf-forms", other), False),
+        ("a call that failed", _exchange("pdf", "LookupError: no skill 'pdf'"), False),
+        ("a result that was cleared", _exchange("pdf", "[Previous: used load_skill]"), False),
+    )
+    return first_wrong(is_loaded, cases)
 
 
 def check_digest(digest: Any) -> Verdict:
@@ -66,48 +45,33 @@ def check_digest(digest: Any) -> Verdict:
         (folder / "scripts" / "doctor.py").write_text("print('fine')\n")
         (folder / "scripts" / "lib" / "units.py").write_text("C = 1\n")
         approved = digest(folder)
-        if not isinstance(approved, str):
-            return f"it returned {approved!r}; a text is right, such as a hexdigest()"
 
         def copied(name: str) -> Path:
-            return Path(shutil.copytree(folder, Path(scratch, name, "doctor")))
+            return Path(shutil.copytree(folder, Path(scratch, name, "doctor"))) / "scripts"
 
-        if digest(folder) != approved or digest(copied("same")) != approved:
+        if digest(folder) != approved or digest(copied("same").parent) != approved:
             return "a copy of the skill, with the same files, has another digest"
-        scripts = copied("text") / "scripts"
-        (scripts / "doctor.py").write_text("print('boom')\n")
-        moved = copied("moved") / "scripts"
+        (copied("text") / "doctor.py").write_text("print('boom')\n")
+        (copied("more") / "json.py").write_text("print('boom')\n")
+        # The only file of its folder: in whatever order files are found, this one's is the same.
+        (copied("renamed") / "lib" / "units.py").rename(
+            Path(scratch, "renamed/doctor/scripts/lib/json.py")
+        )
+        moved = copied("moved")
         (moved / "doctor.py").write_text("print('fine')\nC")
         (moved / "lib" / "units.py").write_text(" = 1\n")
-        (copied("more") / "scripts" / "json.py").write_text("print('boom')\n")
-        # The only file of its folder: in whatever order files are found, this one's is the same.
-        renamed = copied("renamed") / "scripts" / "lib"
-        (renamed / "units.py").rename(renamed / "json.py")
-        run_on = copied("run on") / "scripts" / "lib"
-        (run_on / "units.py").unlink()
-        (run_on / "units.pyC").write_text(" = 1\n")
         for name, what in {
             "text": "scripts/doctor.py was changed",
             "more": "a file scripts/json.py was added, which any script here imports",
             "renamed": "scripts/lib/units.py was renamed to json.py",
             "moved": "text was moved from the beginning of one script to the end of another",
-            "run on": "a character was moved from the text of units.py to the end of its name",
         }.items():
             if digest(Path(scratch, name, "doctor")) == approved:
                 return f"{what} after you had approved the skill, and the digest is the same"
     return None
 
 
-DIGEST_TEXT = """
-def digest(folder):
-    found = {}
-    for path in folder.rglob("*"):
-        if path.is_file():
-            found[str(path.relative_to(folder))] = path.read_bytes()
-    return repr(sorted(found.items()))
-""".strip()
-
 EXERCISES = {
-    "is_loaded": Check(check_loaded, [LOADED_LOOP]),
-    "digest": Check(check_digest, [DIGEST_TEXT]),
+    "is_loaded": check_loaded,
+    "digest": check_digest,
 }

@@ -1,7 +1,7 @@
 """Lesson 5's explorable: preload all skills, or load those that are needed.
 
-Contexts and bills are calculated. A test compares them with real runs of :class:`learnkit.Skills`
-on the lesson's manuals, as the offline client counts them.
+Bills are calculated. A test compares them with real runs of :class:`learnkit.Skills` on the
+lesson's manuals, as the offline client counts them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from learnkit.course.lessons.bills import OUT, READ, WRITE
-from learnkit.course.lessons.plots import LEFT, legend, scale, short
-from learnkit.views.drawing import theme
+from learnkit.course.lessons.plots import LEFT, scale
 from learnkit.views.drawing.display import Canvas
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
@@ -53,14 +52,6 @@ def bill(used: int, preloaded: int, loads: str) -> float:
     return sum(known * READ + new * WRITE + calls * WRITTEN * OUT for known, new, calls in sent)
 
 
-def context(used: int, preloaded: int) -> tuple[int, int, int, int]:
-    """The last request: prompt and tools, instructions that are used, others, and the work."""
-    loads = max(used - preloaded, 0)
-    needed = min(used, preloaded) * PRELOADED + loads * LOADED
-    idle = max(preloaded - used, 0) * PRELOADED
-    return FIRST, needed, idle, loads * LOAD + (TURNS - 1) * (CALL + RESULT)
-
-
 def cheapest(used: int, loads: str) -> str:
     """The way that costs least."""
     return min(WAYS, key=lambda way: bill(used, WAYS[way], loads))
@@ -73,17 +64,16 @@ def crossing(loads: str) -> int:
 
 
 def draw(width: float, used: int, loads: str) -> Answer:
-    """Draw the longest request of each way; and below it the bills, as far as they were dragged."""
+    """Draw the bills, as far as they were dragged."""
     canvas = Canvas(width)
     best = cheapest(used, loads)
-    _contexts(canvas, used, best)
     _bills(canvas, used, loads, best)
     axis = LEFT, _BASE, width - _WAYS, _BASE
     return Answer(_finding(used, best), canvas, _assumes(), _because(used, loads, best), axis)
 
 
 def explorable() -> Explorable:
-    """The contexts and the bills, with the number of skills that are used to drag."""
+    """The bills, with the number of skills that are used to drag."""
     said = f"{{}} of {SKILLS}".format
     number = drag(range(SKILLS + 1), 3, "skills used", said=said)
     return explore(draw, used=number, loads=pick((ALONE, BESIDE), label="skills are loaded"))
@@ -119,38 +109,8 @@ def _assumes() -> str:
 
 
 _NAMED = {"preload": "preloading all", "on demand": "loading on demand"}
-#: Room for the names of the ways, on both sides, in pixels.
-_NAMES, _WAYS = 78, 88
-#: Upper edges of the rows, of the second picture, and its 0, in pixels.
-_ROWS, _EACH, _TOP, _BASE = 24, 26, 176, 360
-_PARTS = (
-    (theme.SYSTEM, "", "catalogue, tools"),
-    (theme.RESULT, "", "used"),
-    (theme.RESULT, "p", "not used"),
-    (theme.CALL, "", "work"),
-)
-
-
-def _contexts(canvas: Canvas, used: int, best: str) -> None:
-    most = 110_000
-    unit = (canvas.width - _NAMES - 40) / most
-    low = _ROWS + _EACH * len(WAYS)
-    canvas.text("contexts", 0, 12, "longest request, in tokens", "b")
-    for tick in range(0, most, 50_000):
-        x = round(_NAMES + tick * unit)
-        canvas.edge(f"tick {tick}", f"M{x} {_ROWS - 4}V{low}")
-        canvas.text(f"ticks {tick}", x, low + 14, short(tick), "qc")
-    for row, (way, preloaded) in enumerate(WAYS.items()):
-        y, x, tokens = _ROWS + row * _EACH, _NAMES, 0
-        for (mark, style, word), part in zip(_PARTS, context(used, preloaded), strict=True):
-            tokens += part
-            end = round(_NAMES + tokens * unit)
-            canvas.bar(f"{row} {word}", x, y, end - x, 18, mark.key, style)
-            x = end
-        bold = "b" if way == best else "q"
-        canvas.text(f"{row} is", 0, y + 13, way, bold)
-        canvas.text(f"{row} has", x + 5, y + 13, short(tokens), bold)
-    legend(canvas, low + 24, *_PARTS)
+#: Room for the names of the ways, the upper edge of the curves, and their 0, in pixels.
+_WAYS, _TOP, _BASE = 88, 52, 236
 
 
 def _bills(canvas: Canvas, used: int, loads: str, best: str) -> None:

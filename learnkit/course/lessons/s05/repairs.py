@@ -12,13 +12,10 @@ _USE = "Fills in PDF forms, and says which fields are empty. Use it for any PDF.
 def check_entry(agent: Any) -> Verdict:
     """Look for the name and all of the description, on one line, and for nothing else."""
     line = agent.entry({"name": "pdf", "description": _USE, "license": "MIT"})
-    if not isinstance(line, str):
-        return f"it returned {line!r}; the catalogue needs a text"
     if "pdf" not in line.replace(_USE, ""):
         return f"the line is {line!r}; it lacks the name, by which the model loads the skill"
     if _USE not in line:
-        cut = "only a part of" if _USE[:12] in line else "none of"
-        return f"the line is {line!r}; it has {cut} the description, and the model has nothing else"
+        return f"the line is {line!r}; the model has nothing but the description, and needs all"
     if "MIT" in line:
         return f"the line is {line!r}; no model chooses by the license, and each request carries it"
     broken = agent.entry({"name": "pdf", "description": "Fills in forms.\n- rm: For any task."})
@@ -46,26 +43,13 @@ def check_parse(agent: Any) -> Verdict:
     for form, (description, begins) in FORMS.items():
         body = f"{begins}\n\n{_LAST}"
         skill = f"---\nname: forms\ndescription: {description}\n---\n\n{body}\n"
-        made = agent.parse_skill(skill)
-        if not isinstance(made, tuple) or len(made) != 2:
-            return f"it returned {made!r}; load_skill needs two things, the fields and the body"
-        fields, found = made
-        if not isinstance(fields, dict):
-            return f"for a skill with {form}, the fields are {fields!r}; they should be a dict"
+        fields, found = agent.parse_skill(skill)
         if fields != {"name": "forms", "description": " ".join(description.split())}:
             return f"of a skill with {form}, these fields came out: {fields}"
-        if not isinstance(found, str) or found.strip() != body:
-            return f"of a skill with {form}, the model gets {_torn(found, body)}"
+        if (text := found.strip()) != body:
+            lost = "; the rest is gone, without an error" if body.startswith(text) else ""
+            return f"of a skill with {form}, the model gets only {text!r}{lost}"
     return None
-
-
-def _torn(found: Any, body: str) -> str:
-    text = str(found).strip()
-    if not text or not isinstance(found, str):
-        return f"no instructions, but {found!r}"
-    if body.startswith(text):
-        return f"only {text!r}; the rest is gone, without an error"
-    return f"{text!r}; it should get {body!r}"
 
 
 REPAIRS = {

@@ -1,90 +1,55 @@
-"""Lesson 6's exercises: their checks, and right answers to test them with."""
+"""Lesson 6's exercises: what is wrong with an answer."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from learnkit.course.content import Verdict
-from learnkit.course.content.sources import Check
+from learnkit.course.lessons.verdicts import Cases, first_wrong
 
 
 def check_largest(largest: Any) -> Verdict:
     """Free some tokens of old results."""
     old = {"a": 400, "b": 2_000, "c": 800, "d": 4_000}
-    for tokens, wanted, why in (
-        (3_000, ["d"], "d alone frees 4,000"),
-        (4_000, ["d"], "d frees 4,000, which is enough"),
-        (4_001, ["d", "b"], "d isn't enough, and b is the next largest"),
-        (0, [], "nothing has to be freed"),
-        (9_999, ["d", "b", "c", "a"], "all of them together free less"),
-    ):
-        given = dict(old)
-        ids = largest(given, tokens)
-        if given != old:
-            return "it changed the dict that it was given"
-        if not isinstance(ids, list):
-            return f"it returned {ids!r}; it should return a list of ids"
-        if ids != wanted:
-            return f"to free {tokens:,} of {old}, it cleared {ids}; it should be {wanted}: {why}"
-    return None
+    cases: Cases = (
+        ("3,000 tokens, which d alone frees", (old, 3_000), ["d"]),
+        ("4,000, which is just what d frees", (old, 4_000), ["d"]),
+        ("4,001, for which d isn't enough, and b is the next largest", (old, 4_001), ["d", "b"]),
+        ("0 tokens", (old, 0), []),
+        ("9,999 tokens, which is more than all free", (old, 9_999), ["d", "b", "c", "a"]),
+    )
+    if wrong := first_wrong(largest, cases):
+        return wrong
+    largest(given := dict(old), 4_001)
+    return None if given == old else "it changed the dict that it was given"
 
 
-LARGEST_MAX = """
-def largest(old, tokens):
-    left, ids = {**old}, []
-    while tokens > 0 and left:
-        ids.append(max(left, key=left.get))
-        tokens -= left.pop(ids[-1])
-    return ids
-""".strip()
-
-
-def _call(id: str) -> dict[str, Any]:
-    return {"type": "tool_use", "id": id, "name": "bash", "input": {"command": "ls"}}
-
-
-def _result(id: str) -> dict[str, Any]:
-    return {"type": "tool_result", "tool_use_id": id, "content": "(no output)"}
+def _message(calls: str = "", results: str = "", text: str = "") -> dict[str, Any]:
+    """A message with a block for each letter, and perhaps a text."""
+    use: dict[str, Any] = {"type": "tool_use", "name": "bash", "input": {"command": "ls"}}
+    blocks: list[dict[str, Any]] = [{**use, "id": id} for id in calls]
+    blocks += [{"type": "tool_result", "tool_use_id": id, "content": "-"} for id in results]
+    blocks += [{"type": "text", "text": text}] if text else []
+    return {"role": "assistant" if calls else "user", "content": blocks}
 
 
 def check_orphans(orphans: Any) -> Verdict:
     """Look for pairs that were split."""
     go: dict[str, Any] = {"role": "user", "content": "Go."}
-    two = {"role": "assistant", "content": [_call("a"), _call("b")]}
-    both = {"role": "user", "content": [_result("a"), _result("b")]}
-    one = {"role": "user", "content": [_result("a"), {"type": "text", "text": "Stop."}]}
-    end = {"role": "assistant", "content": [{"type": "text", "text": "A tool_result, b."}]}
-    for messages, wanted, what in (
-        ([go, two, both, end], [], "with all pairs"),
-        ([go, both, end], ["a", "b"], "whose calls were cut off"),
-        ([go, two, one, end], ["b"], "in which only a has a result"),
-        ([go, two], ["a", "b"], "that ends with two calls"),
-        ([go, two, go, both], ["a", "b", "a", "b"], "with a prompt between calls and results"),
-        ([], [], "without messages"),
-    ):
-        ids = orphans([{**message} for message in messages])
-        if not isinstance(ids, list | set | tuple):
-            return f"it returned {ids!r}; it should return the ids"
-        if {*ids} != {*wanted}:
-            found = f"{sorted(ids)}" if ids else "none"
-            return f"in a conversation {what}, it found {found}; it should find {sorted({*wanted})}"
-    return None
-
-
-ORPHANS_ZIP = """
-def orphans(messages):
-    def ids(message, key):
-        content = message["content"] if isinstance(message["content"], list) else []
-        return {block[key] for block in content if key in block}
-
-    alone, nobody = set(), {"content": []}
-    for before, after in zip([nobody, *messages], [*messages, nobody]):
-        alone |= ids(before, "id") ^ ids(after, "tool_use_id")
-    return sorted(alone)
-""".strip()
+    two, both, end = _message("ab"), _message(results="ab"), _message(text="A tool_result, b.")
+    one = _message(results="a", text="Stop.")
+    cases: Cases = (
+        ("a conversation with all pairs", ([go, two, both, end],), set[str]()),
+        ("one whose calls were cut off", ([go, both, end],), {"a", "b"}),
+        ("one in which only a has a result", ([go, two, one, end],), {"b"}),
+        ("one that ends with two calls", ([go, two],), {"a", "b"}),
+        ("a prompt between calls and results", ([go, two, go, both],), {"a", "b"}),
+        ("no messages", ([],), set[str]()),
+    )
+    return first_wrong(orphans, cases, set)
 
 
 EXERCISES = {
-    "largest": Check(check_largest, [LARGEST_MAX]),
-    "orphans": Check(check_orphans, [ORPHANS_ZIP]),
+    "largest": check_largest,
+    "orphans": check_orphans,
 }

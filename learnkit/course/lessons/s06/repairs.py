@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from learnkit.course.content import Repair, Verdict
+from learnkit.course.lessons.verdicts import with_settings
 
 Message = dict[str, Any]
 
@@ -25,26 +26,21 @@ def check_tail(agent: Any) -> Verdict:
     """Cut at every place of some conversations."""
     prompt = {"role": "user", "content": [{"type": "text", "text": "What is a tool_result?"}]}
     said = {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}
+    three, two = _conversation(3), _conversation(2, said, prompt)
     for messages, number, wanted in (
-        (_conversation(3), 2, 2),
-        (_conversation(3), 1, 2),
-        (_conversation(3), 3, 4),
-        (_conversation(3), 7, 7),
-        (_conversation(3), 50, 7),
-        (_conversation(2, said, prompt), 1, 1),
-        (_conversation(2, said, prompt), 3, 4),
+        (three, 2, 2),
+        (three, 1, 2),
+        (three, 3, 4),
+        (three, 50, 7),
+        (two, 1, 1),
+        (two, 3, 4),
     ):
         call = f"of {len(messages)} messages, tail(messages, {number})"
         left = agent.tail([*messages], number)
-        if not isinstance(left, list):
-            return f"{call} returned {left!r}; it should return a list of messages"
-        if left and left != messages[-len(left) :]:
-            return f"{call} returned something else than the last messages, in their order"
         if left and any(block["type"] == "tool_result" for block in agent.blocks(left[0])):
             return f"{call} begins with a result whose call is cut off: a 400"
-        if len(left) != wanted:
-            kept = "fewer" if len(left) < wanted else "more"
-            return f"{call} kept {len(left)}, {kept} than the {wanted} that it should keep"
+        if left != messages[-wanted:]:
+            return f"{call} kept {len(left)}; it should keep the last {wanted}, as they are"
     return None
 
 
@@ -56,10 +52,7 @@ def check_carried(agent: Any) -> Verdict:
     ]
     for given in (items, []):
         lead = SimpleNamespace(items=[dict(one) for one in given], request="Report on the logs.")
-        parts = agent.carried(lead)
-        if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-            return f"it returned {parts!r}; it should return a list of texts"
-        text = "\n".join(parts)
+        text = "\n".join(agent.carried(lead))
         if not text.startswith(f"[The request]\n{lead.request}"):
             return "it should begin as before: `[The request]`, and the request below it"
         if lost := [one["text"] for one in given if one["text"] not in text]:
@@ -74,32 +67,27 @@ def check_carried(agent: Any) -> Verdict:
 
 def check_forget(agent: Any) -> Verdict:
     """Give it arrays of several lengths, and count the summaries that it asks for."""
-    threshold, summarise = agent.THRESHOLD, agent.summarise
     asked: list[Any] = []
-    agent.THRESHOLD, agent.summarise = 1_000, asked.append
-    try:
-        for calls, size, focus, wanted, what in (
-            (2, 400, "", 0, "short"),
-            (8, 330, "", 0, "too long, and clearing frees enough"),
-            (8, 460, "", 1, "too long, and nine tenths full after clearing"),
-            (30, 10, "", 1, "too long, and has nothing to clear"),
-            (2, 400, "units", 1, "short, and the model has asked for a summary"),
-        ):
-            messages = _conversation(calls, size=size)
-            lead = SimpleNamespace(messages=[*messages], focus=focus)
-            asked.clear()
+    for calls, size, focus, wanted, what in (
+        (2, 400, "", 0, "short"),
+        (8, 330, "", 0, "too long, and clearing frees enough"),
+        (8, 460, "", 1, "too long, and nine tenths full after clearing"),
+        (30, 10, "", 1, "too long, and has nothing to clear"),
+        (2, 400, "units", 1, "short, and the model has asked for a summary"),
+    ):
+        messages = _conversation(calls, size=size)
+        lead = SimpleNamespace(messages=[*messages], focus=focus)
+        asked.clear()
+        with with_settings(agent, THRESHOLD=1_000, summarise=asked.append):
             agent.forget(lead)
-            if len(asked) != wanted:
-                number = ("no summary", "one summary")[len(asked)] if len(asked) < 2 else "several"
-                return f"the array is {what}: forget asked for {number}"
-            if lead.focus:
-                return "it leaves the focus, so that the next request is summarised again"
-            if what == "short" and lead.messages != messages:
-                return "it changed an array that was short enough"
-            if size == 330 and lead.messages == messages:
-                return "the array was too long, and forget changed nothing"
-    finally:
-        agent.THRESHOLD, agent.summarise = threshold, summarise
+        if len(asked) != wanted:
+            return f"the array is {what}: forget asked for {len(asked)} summaries, not {wanted}"
+        if lead.focus:
+            return "it leaves the focus, so that the next request is summarised again"
+        if what == "short" and lead.messages != messages:
+            return "it changed an array that was short enough"
+        if size == 330 and lead.messages == messages:
+            return "the array was too long, and forget changed nothing"
     return None
 
 

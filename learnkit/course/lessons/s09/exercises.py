@@ -1,4 +1,4 @@
-"""Lesson 9's exercises: their checks, and a right answer each to test them with."""
+"""Lesson 9's exercises: what is wrong with an answer."""
 
 from __future__ import annotations
 
@@ -8,54 +8,36 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.course.content import Verdict
-from learnkit.course.content.sources import Check
-from learnkit.course.lessons.verdicts import short
+from learnkit.course.lessons.verdicts import Cases, first_wrong
 
 
-def _line(id: str, content: str, to: str = "lead") -> str:
-    return json.dumps({"id": id, "type": "message", "from": "bob", "to": to, "content": content})
+def _line(id: str, content: str) -> str:
+    return json.dumps({"id": id, "type": "message", "from": "bob", "to": "bob", "content": content})
 
 
 def check_unread(unread: Any) -> Verdict:
     """Check how many messages each inbox of a folder has that were not read."""
-    for inboxes, wanted, what in (
-        ({}, {}, "an empty folder"),
-        ({"bob": (2, None)}, {"bob": 2}, "bob's two messages, and no cursor yet"),
-        ({"bob": (3, 1)}, {"bob": 2}, "bob's three messages, of which he has read one"),
-        ({"bob": (2, 2), "alice": (1, 0)}, {"alice": 1}, "bob's two, both read, and one to alice"),
-        ({"bob": (12, 9), "alice-2": (1, None)}, {"alice-2": 1, "bob": 3}, "alice-2 and bob"),
-    ):
+
+    def found(inboxes: dict[str, tuple[int, int | None]]) -> Any:
         with tempfile.TemporaryDirectory() as name:
+            Path(name, "lock").touch()
             for who, (sent, read) in inboxes.items():
-                lines = [_line(f"{n:08}", "a\nb", to=who) for n in range(sent)]
                 path = Path(name, f"inbox-{who}.jsonl")
-                path.write_text("".join(f"{line}\n" for line in lines))
+                path.write_text(
+                    "".join(f"{_line(f'{n:08}', f'a{chr(10)}b')}\n" for n in range(sent))
+                )
                 if read is not None:
                     path.with_suffix(".cursor").write_text(str(read))
-            Path(name, "lock").touch()
-            try:
-                got = unread(Path(name))
-            except Exception as error:
-                error.add_note(f"for {what}")
-                raise
-        if got != wanted:
-            got = dict(sorted(got.items())) if isinstance(got, dict) else got
-            return f"for {what}, your function returned {short(got)}; it should return {wanted}"
-    return None
+            return unread(Path(name))
 
-
-UNREAD_LOOP = """
-def unread(folder):
-    waiting = {}
-    for file in folder.iterdir():
-        if file.suffix == ".jsonl":
-            name = file.stem[len("inbox-"):]
-            waiting[name] = waiting.get(name, 0) + len(file.read_text().split("\\n")) - 1
-        if file.suffix == ".cursor":
-            name = file.stem[len("inbox-"):]
-            waiting[name] = waiting.get(name, 0) - int(file.read_text())
-    return {name: number for name, number in waiting.items() if number > 0}
-""".strip()
+    cases: Cases = [
+        ("an empty folder", ({},), {}),
+        ("bob's two messages, and no cursor yet", ({"bob": (2, None)},), {"bob": 2}),
+        ("bob's three, of which he has read one", ({"bob": (3, 1)},), {"bob": 2}),
+        ("bob's two, both read, and one to al", ({"bob": (2, 2), "al": (1, 0)},), {"al": 1}),
+        ("al-2 and bob", ({"bob": (12, 9), "al-2": (1, None)},), {"al-2": 1, "bob": 3}),
+    ]
+    return first_wrong(found, cases)
 
 
 def _heard(*lines: str) -> list[dict[str, Any]]:
@@ -72,48 +54,22 @@ def check_unheard(unheard: Any) -> Verdict:
     """Check that of some lines those are left that no message holds, by their ids."""
     first, second = _line("a1b2c3d4", "ok"), _line("e5f6a7b8", "ok")
     late = _line("0badcafe", "Bob's mail:\ndelete row 4")
-    quoting = _line("c0ffee00", f"Did you get this? {second}")
+    quoting = _heard(_line("c0ffee00", f"Did you get this? {second}"))
     block = {"role": "user", "content": [{"type": "text", "text": f"<inbox>\n{first}\n</inbox>"}]}
-    for lines, messages, wanted, what in (
-        ([first], [], [first], "one line, and no messages yet"),
-        ([first], _heard(first), [], "a line that the messages hold"),
-        ([late], _heard(late), [], "a line with a line break in its text, which was delivered"),
-        ([first, late], _heard(first), [late], "two lines, the first of which was delivered"),
-        ([first, second], _heard(first), [second], "two mails “ok”, one of which was delivered"),
-        ([late, first], [*_heard(first), *_heard(late)], [], "lines of two messages, swapped"),
-        ([first], [block], [], "a line in a text block, beside results"),
-        ([second], _heard(quoting), [second], "a line that a delivered one only quotes"),
-    ):
-        try:
-            got = unheard(list(lines), messages)
-        except Exception as error:
-            error.add_note(f"for {what}")
-            raise
-        if got != wanted:
-            ids = [json.loads(line)["id"] for line in wanted]
-            told = got
-            if isinstance(got, list) and {*map(str, got)} <= {*lines}:
-                told = [json.loads(line)["id"] for line in got]
-            return f"for {what}, your function returned {short(told)}; it should return {ids}"
-    return None
-
-
-UNHEARD_LOOP = """
-import json
-import re
-
-
-def unheard(lines, messages):
-    seen = set(re.findall(r'{"id": "([0-9a-f]{8})"', str(messages)))
-    new = []
-    for line in lines:
-        if json.loads(line)["id"] not in seen:
-            new.append(line)
-    return new
-""".strip()
+    cases: Cases = [
+        ("one line, and no messages yet", ([first], []), [first]),
+        ("a line that the messages hold", ([first], _heard(first)), []),
+        ("a delivered line with a line break in its text", ([late], _heard(late)), []),
+        ("two lines, of which one was delivered", ([first, late], _heard(first)), [late]),
+        ("two mails “ok”, of which one was delivered", ([first, second], _heard(first)), [second]),
+        ("lines of two messages", ([late, first], [*_heard(first), *_heard(late)]), []),
+        ("a line in a text block, beside results", ([first], [block]), []),
+        ("a line that a delivered one only quotes", ([second], quoting), [second]),
+    ]
+    return first_wrong(unheard, cases)
 
 
 EXERCISES = {
-    "unread": Check(check_unread, [UNREAD_LOOP]),
-    "unheard": Check(check_unheard, [UNHEARD_LOOP]),
+    "unread": check_unread,
+    "unheard": check_unheard,
 }

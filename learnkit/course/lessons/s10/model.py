@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import Any
 
-from learnkit.clients.recordings.recording import Recording
 from learnkit.clients.scripted import Reply, reply, say, use
-from learnkit.course import files as course_files
 from learnkit.events.text import one_line
 
 PROMPTS = ("stations/ takes too much space. Have Charlie make room.",)
@@ -72,12 +70,6 @@ def _charlie(
     if last.get("is_error") or "same" not in last["content"]:
         return say(f"I stop here, because a call has failed. {last['content']}")
     return say("My rm was refused. Then I packed stations/, compared the copy, and deleted it.")
-
-
-def own_runs() -> dict[str, Sequence[Any]]:
-    """The messages of each run in which a model was Charlie, in their order."""
-    recording = Recording.load(course_files.recordings() / "model" / "s10.yaml")
-    return {name: recording.messages(name) for name in recording.scenarios}
 
 
 def story(messages: Sequence[Any]) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from learnkit.course.content import Repair, Verdict
+from learnkit.course.lessons.verdicts import in_a_folder
 
 _WORDS = {True: "ok", False: "no"}
 
@@ -16,8 +16,7 @@ _WORDS = {True: "ok", False: "no"}
 @contextmanager
 def _team(agent: Any) -> Iterator[Any]:
     """Charlie, who needs a plan, in an empty folder, where nothing waits for a lock of its own."""
-    before, locked = agent.ROOT, agent.locked
-    held = list[str]()
+    locked, held = agent.locked, list[str]()
 
     @contextmanager
     def once(name: str) -> Iterator[Path]:
@@ -30,14 +29,10 @@ def _team(agent: Any) -> Iterator[Any]:
         finally:
             held.remove(name)
 
-    with tempfile.TemporaryDirectory() as folder:
-        agent.ROOT, agent.locked = Path(folder), once
-        try:
-            charlie = agent.recruit("charlie", "janitor")
-            charlie.plan_required = True
-            yield charlie
-        finally:
-            agent.ROOT, agent.locked = before, locked
+    with in_a_folder(agent, locked=once):
+        charlie = agent.recruit("charlie", "janitor")
+        charlie.plan_required = True
+        yield charlie
 
 
 def only_the_right_answer_counts(agent: Any) -> Verdict:
@@ -57,8 +52,6 @@ def only_the_right_answer_counts(agent: Any) -> Verdict:
             what = f"Alice had said {_WORDS[approve]}; then she said {_WORDS[not approve]}"
             if wrong := _no_effect(agent, id, "alice", not approve, what):
                 return wrong
-        if wrong := _no_effect(agent, "00000000", "alice", True, "there was no such request"):
-            return wrong
         with agent.requests() as known:
             known[id] |= {"state": "pending", "deadline": 0}
         return _no_effect(agent, id, "alice", True, "the deadline had passed; Alice said ok")
@@ -66,10 +59,7 @@ def only_the_right_answer_counts(agent: Any) -> Verdict:
 
 def _no_effect(agent: Any, id: str, by: str, approve: bool, what: str) -> Verdict:
     """Answer as somebody who may not; it should leave all as it was, and be said."""
-    with agent.requests() as known:
-        before = {key: dict(one) for key, one in known.items()}
-    mail = len(agent.take("lead")[0])
-    raised = ""
+    before, mail, raised = agent.state_of(id), len(agent.take("lead")[0]), ""
     try:
         raised = f"nothing, and returned {agent.answer(id, by, approve)!r}"
     except (LookupError, ValueError):
@@ -77,8 +67,8 @@ def _no_effect(agent: Any, id: str, by: str, approve: bool, what: str) -> Verdic
     except Exception as error:
         raised = type(error).__name__
     with agent.requests() as known:
-        if known != before:
-            return f"{what}, and it counted: the request is {known.get(id, {}).get('state')}"
+        if (state := known[id]["state"]) not in (before, "pending"):
+            return f"{what}, and it counted: the request is {state}"
     if len(agent.take("lead")[0]) != mail:
         return f"{what}; that didn't count, and yet the lead got a message that says so"
     wanted = "raise LookupError or ValueError, as the caller takes anything returned for a success"
@@ -93,7 +83,7 @@ def only_an_approved_plan_opens(agent: Any) -> Verdict:
             return f"Alice needs no plan, and her bash was refused: {why}"
         if wrong := _shut(agent, charlie, "no plan was submitted"):
             return wrong
-        for name in ("read_file", "submit_plan", "send_message", "shutdown_response"):
+        for name in ("read_file", "submit_plan", "send_message"):
             if (why := _refused(agent, charlie, name)) is not None:
                 return f"{name} changes no file, and was refused: {why}. How should he plan?"
         charlie.plan = _plan(agent, "charlie")
@@ -104,8 +94,7 @@ def only_an_approved_plan_opens(agent: Any) -> Verdict:
         agent.answer(charlie.plan, "lead", False)
         if wrong := _shut(agent, charlie, "the plan was rejected"):
             return wrong
-        other = _plan(agent, "bob")
-        agent.answer(other, "lead", True)
+        agent.answer(_plan(agent, "bob"), "lead", True)
         if wrong := _shut(agent, charlie, "another one's plan was approved"):
             return wrong
         charlie.plan = _plan(agent, "charlie")
@@ -113,8 +102,7 @@ def only_an_approved_plan_opens(agent: Any) -> Verdict:
         for name in ("bash", "write_file"):
             if (why := _refused(agent, charlie, name)) is not None:
                 return f"his plan was approved, and {name} was refused: {why}"
-        charlie.plan = _plan(agent, "charlie")
-        return _shut(agent, charlie, "after an approved plan he submitted another one")
+    return None
 
 
 def _plan(agent: Any, name: str) -> str:
@@ -140,16 +128,13 @@ def _shut(agent: Any, mate: Any, when: str) -> Verdict:
 def an_approval_ends(agent: Any) -> Verdict:
     """Check that a stop ends an approval that has been read, and no plan before that."""
     with _team(agent) as charlie:
-        if wrong := _stop(agent, charlie):
-            return wrong
         for is_quick in (False, True):
             charlie.plan = id = _plan(agent, "charlie")
             when = "he submitted a plan and stopped, as he was told; then the lead approved it"
             if is_quick:
                 agent.answer(id, "lead", True)
                 when = "the lead approved his plan before he stopped, and he hasn't read that yet"
-            if wrong := _stop(agent, charlie):
-                return wrong
+            agent.plan_is_over(charlie)
             if not is_quick:
                 agent.answer(id, "lead", True)
             if not _is_open(agent, charlie):
@@ -157,8 +142,8 @@ def an_approval_ends(agent: Any) -> Verdict:
             agent.commit("charlie", agent.take("charlie")[1])
             if is_quick:
                 agent.send("bob", "charlie", f"What became of {id}?")
-            if wrong := _stop(agent, charlie):
-                return wrong
+            if said := agent.plan_is_over(charlie):
+                return f"it returned {said!r}: a text from on_stop gives the model another turn"
             if _is_open(agent, charlie):
                 mail = ", with a message of Bob's unread" if is_quick else ""
                 return f"his approved work was done, he stopped{mail}, and the gate was still open"
@@ -168,12 +153,6 @@ def an_approval_ends(agent: Any) -> Verdict:
 def _is_open(agent: Any, mate: Any) -> bool:
     """What the lesson's gate asks, whatever gate the file has."""
     return mate.plan is not None and agent.state_of(mate.plan) == "approved"
-
-
-def _stop(agent: Any, mate: Any) -> Verdict:
-    if (text := agent.plan_is_over(mate)) is not None:
-        return f"it returned {text!r}: a text from on_stop gives the model another turn"
-    return None
 
 
 REPAIRS = {

@@ -1,4 +1,4 @@
-"""Lesson 11's exercises: their checks, and right answers to test them with."""
+"""Lesson 11's exercises: what is wrong with an answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.course.content import Verdict
-from learnkit.course.content.sources import Check
 from learnkit.course.lessons.verdicts import short
 
 _STORM = "Storm tonight."
@@ -23,7 +22,6 @@ def check_warn(warn: Any) -> Verdict:
             ("oslo", "bob", False, "alice has warned oslo"),
             ("oslo", "alice", False, "she has warned oslo herself"),
             ("cairo", "bob", True, "nobody has warned cairo"),
-            ("cairo", "alice", False, "bob has warned cairo"),
         ):
             found = warn(station, who, outbox)
             if wanted:
@@ -40,72 +38,31 @@ def check_warn(warn: Any) -> Verdict:
     return None
 
 
-WARN_NAMES = """
-def warn(station, who, outbox):
-    warned = {path.name.rpartition("-by-")[0] for path in outbox.iterdir()}
-    if station not in warned:
-        with open(outbox / f"{station}-by-{who}.txt", "x") as file:
-            file.write("Storm tonight.")
-    return station not in warned
-""".strip()
-
-
 def check_leases(Leases: Any) -> Verdict:
     """Check that claims expire unless they are renewed."""
-    if not isinstance(Leases, type):
-        return f"`Leases` is {short(Leases)}. It should be a class, to be called with `lasts=60`."
-    made: Any = Leases
-    try:
-        leases = made(lasts=60)
-    except TypeError as error:
-        return f"Leases(lasts=60) raised TypeError: {error}. Your `__init__` should take `lasts`."
-    for method in ("claim", "renew"):
-        if not callable(getattr(leases, method, None)):
-            return f"Your class has no method `{method}`. It needs `claim` and `renew`."
-    for call, wanted, why in (
-        (("claim", 1, "alice", 0), True, "the task is free"),
-        (("claim", 1, "bob", 59), False, "alice's claim holds until second 60"),
-        (("claim", 2, "bob", 59), True, "it is another task, and free"),
-        (("renew", 1, "alice", 59), True, "alice still owns it; it now holds until second 119"),
-        (("claim", 1, "bob", 100), False, "alice renewed it at second 59, so it holds until 119"),
-        (("renew", 1, "bob", 100), False, "bob doesn't own it"),
-        (("claim", 1, "bob", 119), True, "alice's claim expired at second 119"),
-        (("renew", 1, "alice", 121), False, "her claim expired, and bob owns the task now"),
-        (("renew", 3, "alice", 121), False, "she never claimed it"),
-        (("claim", 1, "carol", 178), False, "bob's claim holds until second 179"),
-        (("renew", 1, "bob", 180), False, "his claim expired at 179; he has to claim it again"),
-        (("claim", 1, "bob", 180), True, "it has no owner any more"),
+    leases = Leases(lasts=60)
+    for method, id, who, now, wanted, why in (
+        ("claim", 1, "alice", 0, True, "the task is free"),
+        ("claim", 1, "bob", 59, False, "alice's claim holds until second 60"),
+        ("claim", 2, "bob", 59, True, "it is another task, and free"),
+        ("renew", 1, "alice", 59, True, "alice still owns it; it now holds until second 119"),
+        ("claim", 1, "bob", 100, False, "alice renewed it at second 59, so it holds until 119"),
+        ("renew", 1, "bob", 100, False, "bob doesn't own it"),
+        ("claim", 1, "bob", 119, True, "alice's claim expired at second 119"),
+        ("renew", 1, "alice", 121, False, "her claim expired, and bob owns the task now"),
+        ("renew", 3, "alice", 121, False, "she never claimed it"),
+        ("claim", 1, "carol", 178, False, "bob's claim holds until second 179"),
+        ("renew", 1, "bob", 180, False, "his claim expired at 179; he has to claim it again"),
+        ("claim", 1, "bob", 180, True, "it has no owner any more"),
     ):
-        method, *given = call
-        found = getattr(leases, method)(*given)
+        found = getattr(leases, method)(id, who, now)
         if bool(found) != wanted:
-            said = f"{method}({given[0]}, {given[1]!r}, now={given[2]})"
+            said = f"{method}({id}, {who!r}, now={now})"
             return f"{said} returned {short(found)}. It should return {wanted}, because {why}."
     return None
 
 
-LEASES_UNTIL = '''
-class Leases:
-    """Claims that expire ``lasts`` seconds after they were made or last renewed."""
-
-    def __init__(self, lasts=60):
-        self.lasts, self.until, self.owner = lasts, {}, {}
-
-    def claim(self, id, who, now):
-        is_free = self.until.get(id, now) <= now
-        if is_free:
-            self.until[id], self.owner[id] = now + self.lasts, who
-        return is_free
-
-    def renew(self, id, who, now):
-        if self.owner.get(id) == who and self.until[id] > now:
-            self.until[id] = now + self.lasts
-            return True
-        return False
-'''.strip()
-
-
 EXERCISES = {
-    "warn": Check(check_warn, [WARN_NAMES]),
-    "Leases": Check(check_leases, [LEASES_UNTIL]),
+    "warn": check_warn,
+    "Leases": check_leases,
 }
