@@ -43,8 +43,11 @@ dark.addEventListener("change", () =>
   parts.forEach((part) => part.toggleAttribute("data-dark", dark.matches)),
 );
 const follow = ({ target }) => {
-  const name = target.closest?.("[data-pair]")?.dataset.pair;
-  if (name) location.hash = encodeURIComponent(name);
+  const there = target.closest?.("[data-pair], a[href^='#']");
+  if (!there) return;
+  const hash = there.hash ?? `#${encodeURIComponent(there.dataset.pair)}`;
+  if (location.hash === hash) go(); // the same place again
+  else location.hash = hash;
 };
 document.addEventListener("click", follow);
 document.addEventListener("keydown", (event) => event.key === "Enter" && follow(event));

@@ -95,7 +95,7 @@ class Redaction:
         """Say what was removed."""
         found = listed([count(number, what) for what, number in sorted((+self.removed).items())])
         lengths = "; of each text its length is left" * bool(self.removed["text"])
-        yield f"Removed before saving: {found or 'nothing, for nothing had to go'}{lengths}."
+        yield f"Removed before saving: {found or 'nothing that had to go was found'}{lengths}."
         if self.keep_text:
             yield "Texts were kept: look through the page before you pass it on."
 
