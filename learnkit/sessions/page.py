@@ -244,7 +244,7 @@ def _filled(lead: Thread) -> str:
     most = f"Output of {most}" if most not in charts.KINDS else most[0].upper() + most[1:]
     body = "".join(
         f'<tr><td>{esc(name)}</td><td class="long"><i style="width:{100 * size / full:.1f}%;'
-        f'background:var(--lk-{mark}-edge)"></i></td><td class="n">≈ {size:,}</td>'
+        f'background:var(--lk-{mark}-edge)"></i></td><td class="n">≈&nbsp;{size:,}</td>'
         f'<td class="n extra">{count(calls, "call") if calls else ""}</td></tr>'
         for name, mark, size, calls in rows
     )
@@ -308,7 +308,7 @@ def _agents(session: Session) -> str:
 
 _HEADS = (
     *(("agent", ""), ("turns", "n extra"), ("calls", "n extra"), ("time", "n extra")),
-    *(("tokens sent", "n"), ("with its subagents", "n"), ("cost", "n")),
+    *(("tokens sent", "n"), ("with subagents", "n"), ("cost", "n extra")),
 )
 
 
