@@ -4,8 +4,10 @@ const sheet = document.getElementById("sheet").textContent;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const parts = [...document.querySelectorAll(".later")];
 
-async function open(part) {
-  if (part.shadowRoot) return;
+/** Draw a part, once; what is returned ends when its turns are there. */
+const open = (part) => (part.drawn ??= draw(part));
+
+async function draw(part) {
   const root = part.attachShadow({ mode: "open" });
   part.toggleAttribute("data-dark", dark.matches);
   const packed = part.querySelector("script").textContent;
