@@ -304,7 +304,7 @@ def session(
     if not rows:
         typer.echo("There is no session on this machine. Try: learnkit session --sample")
         return
-    _rows(("when", "id", "where", "first words", "turns", "tokens"), rows)
+    _rows(("when", "id", "where", "turns", "tokens", "first words"), rows, wrap=False)
     typer.echo("Open one with: learnkit session ID")
 
 
@@ -461,14 +461,18 @@ def _table(purpose: str, rows: Sequence[Sequence[str]]) -> None:
     _rows(("", "what", "found", purpose), rows)
 
 
-def _rows(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _rows(headings: Sequence[str], rows: Sequence[Sequence[str]], *, wrap: bool = True) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
+    for number, heading in enumerate(headings):
+        if wrap:
+            table.add_column(heading, overflow="fold")
+        else:  # only the last one gives way
+            wide = max(len(row[number]) for row in rows) if number + 1 < len(headings) else None
+            table.add_column(heading, overflow="ellipsis", no_wrap=True, min_width=wide)
     for row in rows:
         table.add_row(*(escape(clean(text)) for text in row))
     Console().print(table)

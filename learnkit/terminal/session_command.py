@@ -27,10 +27,9 @@ def listed() -> Iterator[Sequence[str]]:
     for one in list_sessions():
         about = one.opened
         when = datetime.fromtimestamp(one.modified).astimezone()
-        where = PurePath(about.cwd).name or about.format
-        first = one_line(about.title, 48)
-        id = about.id[:8] or str(one.path)
-        yield (f"{when:%Y-%m-%d %H:%M}", id, where, first, f"{one.turns:,}", f"{one.tokens:,}")
+        where = one_line(PurePath(about.cwd).name or about.format, 20)
+        id, first = one_line(one.id, 200)[:8], one_line(about.title, 100)
+        yield f"{when:%Y-%m-%d %H:%M}", id, where, f"{one.turns:,}", f"{one.tokens:,}", first
 
 
 def show(what: str, *, sample: bool, save: Path | None, keep_text: bool) -> Iterator[str]:
