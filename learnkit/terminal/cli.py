@@ -300,11 +300,11 @@ def session(
         for line in session_command.show(what, sample=sample, save=save, keep_text=keep_text):
             typer.echo(line)
         return
-    rows = list(session_command.listed())
+    rows = list(session_command.listed(shutil.get_terminal_size().columns))
     if not rows:
         typer.echo("There is no session on this machine. Try: learnkit session --sample")
         return
-    _rows(("when", "id", "where", "turns", "tokens", "first words"), rows, wrap=False)
+    _rows(("when", "id", "where", "turns", "tokens", "first words"), rows)
     typer.echo("Open one with: learnkit session ID")
 
 
@@ -461,18 +461,14 @@ def _table(purpose: str, rows: Sequence[Sequence[str]]) -> None:
     _rows(("", "what", "found", purpose), rows)
 
 
-def _rows(headings: Sequence[str], rows: Sequence[Sequence[str]], *, wrap: bool = True) -> None:
+def _rows(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for number, heading in enumerate(headings):
-        if wrap:
-            table.add_column(heading, overflow="fold")
-        else:  # only the last one gives way
-            wide = max(len(row[number]) for row in rows) if number + 1 < len(headings) else None
-            table.add_column(heading, overflow="ellipsis", no_wrap=True, min_width=wide)
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
     for row in rows:
         table.add_row(*(escape(clean(text)) for text in row))
     Console().print(table)
