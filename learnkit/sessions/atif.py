@@ -14,17 +14,8 @@ from typing import Any
 from learnkit.events.text import content_text, one_line
 from learnkit.sessions.lane import Lane, merged
 from learnkit.sessions.openai import counted
-from learnkit.sessions.source import (
-    LATEST,
-    Reading,
-    Told,
-    document,
-    number,
-    seconds,
-    table,
-    tables,
-    text,
-)
+from learnkit.sessions.saved_log import OPENED, event
+from learnkit.sessions.source import Reading, Told, document, number, seconds, table, tables, text
 
 HEAD = re.compile(rb'"schema_version"\s*:\s*"ATIF-v')
 #: The key in ``extra`` for what learnkit has written.
@@ -41,8 +32,8 @@ def read(path: Path, reading: Reading) -> tuple[list[Told], int | None]:
     reading.note(id=data.get("session_id"))
     if written := list(_written(data, reading)):
         reading.started = 0.0
-        reading.note(versions=table(data.get("agent")).get("version"))
-        return [told for _, told in sorted(written, key=lambda one: one[0])], None
+        ordered = (told for _, told in sorted(written, key=lambda one: one[0]))
+        return [told for told in ordered if told[2][0] != OPENED], None
     lanes: list[Lane] = []
     waiting: list[tuple[dict[str, Any], Lane | None]] = [(data, None)]
     calls: dict[str, tuple[Lane, str]] = {}
@@ -61,18 +52,10 @@ def read(path: Path, reading: Reading) -> tuple[list[Told], int | None]:
 def _written(data: dict[str, Any], reading: Reading) -> Iterator[tuple[int, Told]]:
     """The events that learnkit has written into a trajectory, each with its place in the log."""
     for one in (data, *tables(data.get("subagent_trajectories"))):
-        lane, extras = text(one.get("trajectory_id")), map(_extra, tables(one.get("steps")))
-        for event in (event for extra in extras for event in tables(extra.get(OURS))):
-            kind, time = text(event.get("type")), event.get("time")
-            if not isinstance(time, int | float) or abs(time) >= LATEST:
-                continue
-            if kind and kind != "session.opened":
-                told = (float(time), lane, (kind, table(reading.kept(event.get("data")))))
-                yield number(event.get("seq")), told
-
-
-def _extra(step: dict[str, Any]) -> dict[str, Any]:
-    return table(step.get("extra"))
+        for step in tables(one.get("steps")):
+            for each in tables(table(step.get("extra")).get(OURS)):
+                if told := event(each, text(one.get("trajectory_id")), reading):
+                    yield number(each.get("seq")), told
 
 
 def _trajectory(data: dict[str, Any], lane: Lane, reading: Reading) -> Iterator[tuple[str, str]]:

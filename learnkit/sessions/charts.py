@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 from learnkit.events.text import count, one_line
@@ -187,33 +187,33 @@ def time_line(session: Session, width: float, most: int = 14) -> Canvas:
     The scale is time at work. A pause is a gap of one width, with its length beside it.
     """
     canvas, lead = Canvas(width), session.lead
-    threads = [one for one in session.threads.values() if one.turns][:most]
+    every = [one for one in session.threads.values() if one.turns]
+    threads = every[:most]
     pauses = [one for one in lead.waits if one[1] - one[0] >= 1]
-    waited, gap, notches = 0.0, 26.0, list[float]()
+    gap = min(26.0, 0.3 * width / max(len(pauses), 1))
+    waited, notches = 0.0, list[float]()
     for begin, end in pauses:
         notches.append(begin - session.begin - waited)
         waited += end - begin
-    worked = max(session.end - session.begin - waited, 1.0)
-    axis = Axis(worked, 0, width - gap * len(pauses) - 2)
-
-    def spot(work: float) -> float:
-        return axis.x(work) + gap * sum(notch < work for notch in notches)
+    axis = Axis(max(session.end - session.begin - waited, 1.0), 0, width - gap * len(pauses) - 2)
 
     def x(at: float) -> float:
-        return spot(at - session.begin - sum(max(min(end, at) - begin, 0) for begin, end in pauses))
+        lost = sum(max(min(end, at) - begin, 0) for begin, end in pauses)
+        return axis.x(at - session.begin - lost) + gap * sum(end <= at for _, end in pauses)
 
     y = 20.0
     low = y + 42 * len(threads)
     for share, said in axis.ticks:
-        at = spot(axis.scale * share)
+        work = axis.scale * share
+        at = axis.x(work) + gap * sum(notch < work for notch in notches)
         canvas.edge(f"tick {said}", f"M0 0V{low - 8:g}", x=at, y=8)
         canvas.text(f"time {said}", at + 4, 12, said, "q", width=60)
-    names = []
+    free = 0.0  # where the name of the lead ends, or the last length of a pause
     for number, thread in enumerate(threads):
         name = "lead" if thread is lead else one_line(thread.title or thread.lane, 60)
-        names.append(text_width(name, "b"))
+        free = free or text_width(name, "b") + 8
         canvas.text(f"name {number}", 0, y + 12, name, "b")
-        for mark, spans in (("call", _calls(thread)), ("assistant", _replies(thread))):
+        for mark, spans in (("call", worked(thread)), ("assistant", replies(thread))):
             path = "".join(
                 f"M{x(begin):.1f} 0h{max(x(end) - x(begin), 0.7):.1f}v16H{x(begin):.1f}z"
                 for begin, end in spans
@@ -222,11 +222,13 @@ def time_line(session: Session, width: float, most: int = 14) -> Canvas:
                 canvas.edge(f"{mark} {number}", path, mark, "f", y=y + 18)
         y += 42
     for number, (begin, end) in enumerate(pauses):
-        at, took = spot(notches[number]), duration(_even(end - begin))
+        at, took = x(begin), duration(_even(end - begin))
         says = f"waits {took} for the next prompt"
-        canvas.bar(f"pause {number}", at + 6, 38, gap - 12, 16, "idle", says=says)
-        if names[0] + 8 < at < width - text_width(took):
-            canvas.text(f"pause {number} is", at + 5, 33, took, "q", "idle")
+        canvas.bar(f"pause {number}", at + gap / 4, 38, gap / 2, 16, "idle", says=says)
+        if free < at < width - text_width(took):
+            canvas.text(f"pause {number} is", at + gap / 4, 33, took, "q", "idle")
+            free = at + text_width(took) + 12
+    low += 20 * canvas.left_out("gone", 0, low + 8, len(every) - len(threads), "more agent")
     marks = [("assistant", "the model"), ("call", "its tools")]
     marks += [("idle", "waits for you")] * bool(pauses)
     canvas.height = legend(canvas, 0, low + 6, marks) + 4
@@ -238,15 +240,17 @@ def _even(seconds: float) -> float:
     return 60 * round(seconds / 60) if seconds >= 120 else round(seconds)
 
 
-def _replies(thread: Thread) -> Iterator[tuple[float, float]]:
+def replies(thread: Thread) -> Iterator[tuple[float, float]]:
+    """When the model worked: begin and end, in seconds on the log's clock."""
     return ((one.asked, one.replied) for one in thread.turns if one.replied is not None)
 
 
-def _calls(thread: Thread) -> Iterator[tuple[float, float]]:
+def worked(thread: Thread) -> Iterator[tuple[float, float]]:
+    """When tools worked: begin and end, in seconds on the log's clock."""
     return ((one.start, one.end) for one in thread.calls.values() if one.end is not None)
 
 
-def busy(spans: Iterator[tuple[float, float]]) -> float:
+def busy(spans: Iterable[tuple[float, float]]) -> float:
     """Seconds that are in at least one of the spans."""
     total, until = 0.0, -math.inf
     for begin, end in sorted(spans):

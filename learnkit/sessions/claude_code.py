@@ -23,20 +23,16 @@ _TYPES = _SAID | {
     *("attachment", "summary", "ai-title", "custom-title", "progress", "queue-operation"),
     *("file-history-snapshot", "last-prompt", "mode", "permission-mode", "cost-state"),
 }
-#: The fields that were seen in what was said.
-_FIELDS = set(
-    re.findall(
-        r"\w+",
-        """
+_SEEN = """
 type uuid parentUuid logicalParentUuid timestamp sessionId version cwd gitBranch slug message
 isSidechain isMeta isCompactSummary isVisibleInTranscriptOnly isApiErrorMessage agentId userType
 entrypoint requestId toolUseResult toolUseID toolDenialKind sourceToolUseID mcpMeta promptId effort
 sourceToolAssistantUUID todos thinkingMetadata permissionMode planContent imagePasteIds subtype
 level content compactMetadata microcompactMetadata error apiError cause retryInMs retryAttempt
 maxRetries durationMs messageCount origin forkedFrom sessionKind interruptedMessageId hookCount
-hookInfos hookErrors hasOutput preventedContinuation stopReason apiErrorStatus""",
-    )
-)
+hookInfos hookErrors hasOutput preventedContinuation stopReason apiErrorStatus"""
+#: The fields that were seen in what was said.
+_FIELDS = set(_SEEN.split())
 #: A line has at least one of these.
 _OURS = {"uuid", "sessionId", "leafUuid", "snapshot"}
 #: User messages that the harness writes.

@@ -109,7 +109,7 @@ def _kept(one: Thread, calls: Iterable[Call]) -> int:
 
 
 def _name(path: str) -> str:
-    return one_line(PurePath(path).name or path, 40)
+    return one_line(PurePath(path).name or path or "a file", 40)
 
 
 def _grouped(one: Thread, key: Callable[[Call], object]) -> Iterator[list[Call]]:
@@ -459,7 +459,7 @@ def open_plan(one: Thread, session: Session) -> Iterator[Finding]:
         left = sum(state != "completed" for state in states)
         if last and left and len(states) >= ITEMS:
             yield Finding(
-                f"It stopped with {left} of the {len(states)} items of its plan open.",
+                f"It stopped with {left} of the {len(states)} items in its plan still open.",
                 _at(call, (one.lane, last.number)),
             )
 

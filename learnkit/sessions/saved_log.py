@@ -7,8 +7,9 @@ from typing import Any
 
 from learnkit.events.log import VERSION
 from learnkit.events.text import content_text, one_line
-from learnkit.sessions.source import LATEST, Reading, Told, entries, table
+from learnkit.sessions.source import LATEST, Reading, Told, entries, table, text
 
+OPENED = "session.opened"
 _KEYS = {"seq", "time", "lane", "type", "data"}
 
 
@@ -22,22 +23,23 @@ def read(path: Path, reading: Reading) -> tuple[list[Told], int | None]:
     told: list[Told] = []
     reading.started = 0.0
     for line, entry in entries(path, reading):
-        match entry:
-            case {"version": version}:
-                if version not in range(VERSION + 1):
-                    reading.warn(line, f"this learnkit reads logs up to version {VERSION}", path)
-            case {"time": int() | float() as time, "lane": str(lane), "type": str(kind)} if (
-                abs(time) < LATEST
-            ):
-                data = table(reading.kept(entry.get("data")))
-                reading.lines[kind[:80]] += 1
-                reading.note(models=data.get("model"))
-                if kind == "run.started":
-                    reading.note(title=one_line(content_text(data.get("prompt")), 200))
-                if kind == "session.opened":
-                    reading.note(**data)
-                else:
-                    told.append((float(time), lane, (kind, data)))
-            case _:
-                reading.warn(line, "no event", path)
-    return told, None
+        if (found := event(entry, text(entry.get("lane")), reading)) is not None:
+            told.append(found)
+        elif entry.get("version") not in range(VERSION + 1):
+            reading.warn(line, f"no event, and no version up to {VERSION}", path)
+    return [one for one in told if one[2][0] != OPENED], None
+
+
+def event(entry: dict[str, Any], lane: str, reading: Reading) -> Told | None:
+    """An event as it was saved, if it is one."""
+    kind, time = text(entry.get("type")), entry.get("time")
+    if not kind or not isinstance(time, int | float) or abs(time) >= LATEST:
+        return None
+    reading.lines[kind[:80]] += 1
+    data = table(reading.kept(entry.get("data")))
+    reading.note(models=data.get("model"))
+    if kind == "run.started":
+        reading.note(title=one_line(content_text(data.get("prompt")), 200))
+    if kind == OPENED:  # it is said anew
+        reading.note(**data)
+    return float(time), lane, (kind, data)

@@ -36,7 +36,7 @@ LATEST = 1e11
 
 _FACTS = {"format", "id", "title", "cwd", "branch", "versions", "models"}
 #: An event, with its time and its lane: an object, or the name of a type and the details.
-Told = tuple[float, str, object]
+Told = tuple[float, str, Any]
 
 
 class Reading:
@@ -55,7 +55,7 @@ class Reading:
         self._facts: dict[str, Any] = {"path": str(path), "versions": [], "models": []}
         self._room = TEXT
 
-    def note(self, **facts: Any) -> None:
+    def note(self, /, **facts: Any) -> None:
         """Remember what a line says of the whole session: the first text, and all versions."""
         for name, value in facts.items():
             if isinstance(value, str) and value and name in _FACTS:

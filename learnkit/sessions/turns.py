@@ -17,6 +17,7 @@ from learnkit.core.token_count import estimate_tokens
 from learnkit.events import loop
 from learnkit.events.compaction import CompactionSummarised
 from learnkit.events.log import Event
+from learnkit.events.sessions import SessionOpened
 from learnkit.events.subagents import SubagentStarted
 from learnkit.events.text import blocks_of, content_text
 from learnkit.events.vocabulary import read
@@ -28,6 +29,8 @@ Does = Literal["read", "edit", "run", ""]
 
 THOUGHT = ("thinking", "")
 
+#: What is known of a log that says nothing of itself.
+_UNKNOWN = SessionOpened(format="", lines={}, unknown={}, left_out={})
 #: What a tool does, by its name in the agents whose files can be read.
 _DOES: dict[str, Does] = {
     **dict.fromkeys(("Read", "NotebookRead", "read_file", "view"), "read"),
@@ -38,13 +41,18 @@ _DOES: dict[str, Does] = {
 #: Arguments that name a file.
 PATHS = ("file_path", "path", "notebook_path", "filename")
 _COMMANDS = ("command", "cmd", "script")
-#: A command that checks the work. What only names a tester (``pip install pytest``) is none.
+#: A patch of a file, as an argument or in a command.
+_PATCH = re.compile(r"\*\*\* (?:Update|Add) File: ([^\n\\]+)")
+#: A command that checks the work; and one that only names a checker, or reads its files.
 _CHECKS = re.compile(
-    r"(?:^|[;&|(]\s*|\b(?:-m|run|exec|npx|uvx?|bin/)\s*/?)"
-    r"(?:pytest|py\.test|tox|nox|unittest|jest|vitest|mocha|rspec|phpunit|ctest|nbval)\b"
-    r"|\b(?:npm|pnpm|yarn|bun|cargo|go|dotnet|mix|swift|deno|mvn|gradlew?|make|just|bazel)\s+"
-    r"(?:\S+\s+)?(?:test|check|verify)\b"
-    r"|\b(?:tsc|mypy|pyright|ruff check|eslint|cargo build|go build|go vet)\b"
+    r"(?:^|[\s/(\"'])(?:pytest|py\.test|tox|nox|unittest|jest|vitest|mocha|rspec|phpunit|ctest|mypy"
+    r"|pyright|eslint|tsc|ruff check)\b|\bpython\d?\s+\S*tests?/"
+    r"|\b(?:npm|pnpm|yarn|bun|cargo|go|dotnet|mix|swift|deno|node|mvn|gradlew?|make|just|bazel|manage"
+    r"\.py)\s+(?:\S+\s+)?(?:--)?(?:test|check|verify|lint|build|vet|clippy)\b"
+)
+_NO_CHECK = re.compile(
+    r"\s*(?:sudo )?(?:pip3?|uv (?:add|pip)|poetry add|(?:npm|pnpm|yarn|bun) (?:i|install|add)"
+    r"|apt|brew|git|grep|rg|cat|ls|head|tail|sed|find|echo|which)\b"
 )
 
 
@@ -94,7 +102,8 @@ class Call:
     @property
     def checks(self) -> bool:
         """Whether it runs tests, or another check of the work."""
-        return self.does == "run" and bool(_CHECKS.search(self.target))
+        parts = re.split(r"[;&|\n]+", self.target) if self.does == "run" else []
+        return any(_CHECKS.search(part) and not _NO_CHECK.match(part) for part in parts)
 
 
 @dataclass(slots=True)
@@ -199,7 +208,7 @@ class Session:
     threads: dict[str, Thread] = field(default_factory=dict)
     begin: float = 0.0
     end: float = 0.0
-    about: dict[str, Any] = field(default_factory=dict)
+    about: SessionOpened = _UNKNOWN
 
     @property
     def lead(self) -> Thread:
@@ -231,12 +240,13 @@ def session_of(log: Iterable[Event]) -> Session:
     session = Session(events, begin=times[0], end=max(times))
     idle: dict[str, float] = {}
     for event in events:
-        if event.type == "session.opened":
-            session.about = event.data
+        typed = read(event)
+        if isinstance(typed, SessionOpened):
+            session.about = typed
             continue
         one = session.threads.setdefault(event.lane, Thread(event.lane))
         turn = one.turns[-1] if one.turns else None
-        match typed := read(event):
+        match typed:
             case SubagentStarted(parent=parent, prompt=prompt, description=title):
                 one.parent, one.title = parent, title or prompt
             case loop.RunStarted(system=system, tools=tools):
@@ -348,6 +358,8 @@ def _called(one: Thread, id: str, name: str, input: Any, time: float) -> Call:
     target = next((given[key] for key in keys if given.get(key)), "")
     if isinstance(target, list):  # as a list of words
         target = " ".join(map(str, target))
+    if patch := _PATCH.search(str(input)):
+        does, target = "edit", patch[1].strip()
     rest = {key: value for key, value in given.items() if key not in keys} if does == "read" else {}
     number = one.turns[-1].number if one.turns else 0
     call = Call(id, one.lane, number, name, input, does, str(target), str(rest or ""), time)

@@ -376,15 +376,17 @@ def session(
     """
     from learnkit.terminal import session_command
 
+    if (save or keep_text) and not (what or sample):
+        raise UsageError("name the session to save: learnkit session ID --save page.html")
     if what or sample:
         for line in session_command.show(what, sample=sample, save=save, keep_text=keep_text):
             typer.echo(line)
         return
-    rows = list(session_command.listed())
+    rows = list(session_command.listed(shutil.get_terminal_size().columns))
     if not rows:
         typer.echo("There is no session on this machine. Try: learnkit session --sample")
         return
-    _rows(("when", "id", "where", "first words", "turns", "tokens"), rows)
+    _rows(("when", "id", "where", "turns", "tokens", "first words"), rows)
     typer.echo("Open one with: learnkit session ID")
 
 

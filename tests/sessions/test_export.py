@@ -148,6 +148,14 @@ def test_a_session_of_another_agent_comes_out_the_same_way(tmp_path: Path) -> No
     assert len(typed(back, SessionOpened)) == 1
 
 
+def test_the_result_of_a_call_that_no_step_has_is_in_none() -> None:
+    log = lk.EventLog()
+    log.append("model.replied", turn=1)
+    log.append("message.added", message={"role": "assistant", "content": [use("t2")]})
+    log.append("tool.ended", id="t1", output="late")
+    Trajectory.model_validate(to_atif(log))
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(logs())
 def test_any_log_is_a_valid_trajectory_and_comes_back(tmp_path: Path, log: lk.EventLog) -> None:

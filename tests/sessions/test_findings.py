@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import sample_sessions
@@ -16,6 +18,7 @@ from learnkit.events.loop import MessagesRewritten
 from learnkit.events.subagents import SubagentStarted
 from learnkit.sessions import findings as f
 from learnkit.sessions import samples
+from learnkit.sessions.export import to_atif
 from learnkit.sessions.findings import findings
 from learnkit.sessions.read import open_session
 
@@ -242,6 +245,35 @@ def test_both_sides_of_the_threshold(kind: str) -> None:
         assert kind not in kinds(make()), f"case {number} of what is just short of it"
 
 
+CHECKS = """
+uv run pytest|/x/.venv/bin/pytest -q|python -m pytest tests|npm test|npm run test:unit|cargo test
+go test ./...|make test|./gradlew test|bundle exec rspec|pnpm -w test|npx vitest run|tox -e py
+cd x && pytest -q|PYTHONPATH=. pytest|ruff check .|node --test|timeout 60 pytest|(cd a; pytest)
+python manage.py test|bash -lc 'pytest -q'|docker compose run app pytest|python tests/run.py
+git stash && pytest|npm run build|mvn -q verify|python -m unittest
+"""
+NO_CHECKS = """
+pip install pytest|grep -rn pytest .|cat pytest.ini|make|git commit -m 'go test'|npm install jest
+ls tests|cat tests/test_a.py|uv add --dev pytest|git add tests && git commit -m 'the test passes'
+"""
+
+
+@pytest.mark.parametrize(("commands", "check"), [(CHECKS, True), (NO_CHECKS, False)])
+def test_what_counts_as_a_check(commands: str, check: bool) -> None:
+    for command in commands.strip().replace("\n", "|").split("|"):
+        log = ended(bash(command), edit("a.py"), edit("b.py"))
+        assert ("untested_edit" in kinds(log)) is check, command
+        assert ("unchecked_done" in kinds(log)) is not check, command
+
+
+def test_a_patch_is_an_edit_wherever_it_stands() -> None:
+    patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-1\n+2\n*** End Patch"
+    shell = Use("shell", {"command": ["apply_patch", patch]})
+    for use in (Use("apply_patch", {"input": patch}), shell, bash(f"apply_patch <<E\n{patch}\nE")):
+        (found,) = findings(ended(tests, use, says="I stopped."))
+        assert found.sentence == "Nothing tested the last edit, of a.py."
+
+
 def test_the_cause_is_said_where_it_is_known() -> None:
     switched = next(one for one in findings(cached(f.BREAK, model=LARGE)))
     assert "the model was switched" in switched.sentence
@@ -284,6 +316,13 @@ def test_the_costliest_comes_first_and_speaks_of_turns_that_exist() -> None:
 )
 def test_what_the_samples_have_and_nothing_else(name: str, expected: set[str]) -> None:
     assert kinds(open_session(samples.path(name))) == expected
+
+
+@pytest.mark.parametrize("name", samples.NAMES)
+def test_an_exported_session_has_the_same_findings(name: str, tmp_path: Path) -> None:
+    log, path = open_session(samples.path(name)), tmp_path / "trajectory.json"
+    path.write_text(json.dumps(to_atif(log)), "utf-8")
+    assert findings(open_session(path)) == findings(log)
 
 
 @pytest.mark.parametrize("make", sample_sessions.SAMPLES)

@@ -292,7 +292,7 @@ def test_a_saved_log_is_read_as_it_is_also_if_its_last_line_is_cut(tmp_path: Pat
     assert [one[1:] for one in log[1:]] == [one[1:] for one in agent.events]
 
     odd = lk.EventLog()
-    odd.append("session.opened", **{**log[0].data, "cwd": "/w", "seconds": "more"})
+    odd.add("session.opened", {**log[0].data, "cwd": "/w", "self": "x"}, "lead", 0.0)
     for event in log[1:]:
         odd.add(event.type, event.data, event.lane, event.time)
     odd.save(path)

@@ -100,6 +100,7 @@ def test_a_file_is_read_in_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     fold(log)
 
 
+@pytest.mark.slow
 def test_a_million_lines_are_counted_in_little_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ import gzip
 import random
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -86,16 +87,21 @@ def test_any_log_makes_a_page_that_holds_no_markup_of_others(log: EventLog) -> N
 
 def test_markup_in_every_place_stays_text() -> None:
     made = Made().prompt(HOSTILE)
-    made.log.append("session.opened", title=HOSTILE, cwd=f"/{HOSTILE}", format=HOSTILE, lines={})
+    about = {"title": HOSTILE, "cwd": f"/{HOSTILE}", "format": HOSTILE, "left_out": {HOSTILE: 1}}
+    warned = [{"line": 1, "text": HOSTILE}]
+    unknown = {f"line {HOSTILE}": 1}
+    made.log.append("session.opened", **about, lines={}, unknown=unknown, warnings=warned)
     uses = [read(HOSTILE, HOSTILE), bash(HOSTILE, HOSTILE, failed=True)]  # it fails three times
     made.turn(*uses, *uses, *uses, says=HOSTILE, model=HOSTILE)
     made.add(SubagentStarted(parent="lead", prompt=HOSTILE), HOSTILE)
     made.turn(lane=HOSTILE, says=HOSTILE)
     html = page(made.end())
+    assert html.count("&lt;b onclick") > 5
     assert not Read(html).handlers
     assert "<b onclick" not in html
 
 
+@pytest.mark.slow
 def test_a_thousand_turns_are_less_than_three_megabytes() -> None:
     letters = random.Random(1)
     made = Made().prompt()
@@ -142,6 +148,24 @@ def test_waiting_takes_no_room_on_the_scale_of_time() -> None:
     calls = re.findall(r"M([\d.]+) 0h([\d.]+)", canvas["call 0"].path)
     assert [float(length) for _, length in calls] == pytest.approx([380, 380], abs=40)
     assert canvas["pause 0 is"].lines == ("13.9 h",)
+    pause, models = canvas["pause 0"], re.findall(r"M([\d.]+) 0", canvas["assistant 0"].path)
+    assert float(calls[0][0]) + float(calls[0][1]) < pause.x
+    assert pause.x + pause.width < float(models[1])
+
+
+def test_many_pauses_and_agents_leave_room_for_the_work() -> None:
+    made = Made()
+    for number in range(200):
+        made.now += 30
+        made.prompt().turn(bash("a", seconds=20)).add(RunEnded(reason="end_turn"))
+        made.turn(lane=f"lead.{number}")
+    canvas = charts.time_line(session_of(made.log), 328)
+    right = [float(x) for x in re.findall(r"M([\d.]+) 0h", canvas["call 0"].path)]
+    assert right == sorted(right)
+    assert 300 < right[-1] < 328
+    assert canvas["gone"].lines == ("… 187 more agents …",)
+    said = [one for one in canvas.shapes if one.key.endswith(" is")]
+    assert all(a.x + 36 < b.x for a, b in pairwise(said))
 
 
 def test_totals_of_subagents_roll_up() -> None:
@@ -177,5 +201,5 @@ def test_what_could_not_be_read_is_said() -> None:
     )
     html = page(log)
     assert "Line 7 could not be read: not JSON, and 1 more." in html
-    assert "kept and not drawn: odd (2)." in html
+    assert "kept and not drawn: 2 odd." in html
     assert "Left out to stay in bounds: 1,200 characters." in html
