@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import executed
-import kernels
 import nbval.kernel
 import netblock
 import overtaken
@@ -80,8 +79,6 @@ def pytest_configure(config: pytest.Config) -> None:
         overtaken.begin(seed)
 
     nbval.kernel.KernelManager = SocketFileKernelManager
-    kernels.begin()
-    config.add_cleanup(kernels.end)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

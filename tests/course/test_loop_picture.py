@@ -35,6 +35,8 @@ def test_a_dot_is_where_a_lessons_mechanisms_define_a_hook() -> None:
     }
     # A teammate's on_stop is defined in lesson 9, and asks the extension of lesson 11 for work.
     defined.add(("on_stop", 11))
+    # Permission's modes are beyond lesson 2: there it adds nothing to the system prompt.
+    defined.discard(("system", 2))
     for canvas in (*(canvas for canvas, _ in MAPS.values()), *map(compact, range(2, 13))):
         assert dots(canvas) == defined
     assert set(HOOKS) <= set(Mechanism.HOOKS)

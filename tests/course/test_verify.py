@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import kernels
 import nbformat
 import psutil
 import pytest
@@ -20,7 +19,6 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(autouse=True)
 def _no_kernel_is_left() -> Iterator[None]:
-    kernels.server()  # stays
     before = {child.pid for child in psutil.Process().children(recursive=True)}
     yield
     after = {child.pid for child in psutil.Process().children(recursive=True)}
