@@ -192,7 +192,7 @@ class Chat:
                 self._keyboard.take_back()
             self.output.say("(cancelled; the conversation is kept)", "dim")
         except anthropic.APIError as error:
-            self.output.say(sentence(error, self.output.api), "red")
+            self.output.say(sentence(error, self.output.api, chat=True), "red")
         except (LearnkitError, anthropic.AnthropicError) as error:
             self.output.say(clean(str(error)), "red")
         except OSError as error:  # a disk is full, a folder is gone, a database cannot go on
