@@ -18,21 +18,27 @@ WAITED_FOR = {
 ADVICE = {
     401: "check ANTHROPIC_API_KEY",
     403: "the key may not use this; check its rights",
-    404: "/model takes another model; LEARNKIT_MODEL and ANTHROPIC_BASE_URL may be wrong",
-    413: "send /compact, which makes the conversation shorter, and then go on",
+    404: "check ANTHROPIC_BASE_URL, and the name of the model in LEARNKIT_MODEL",
+    413: "give the model less to read",
     429: "the key has used up its rate for now; try again later",
     529: "the server is overloaded; try again later",
 }
+#: What to do in the chat instead.
+IN_CHAT = {
+    404: "/model takes another model; LEARNKIT_MODEL and ANTHROPIC_BASE_URL may be wrong",
+    413: "send /compact, which makes the conversation shorter, and then go on",
+}
 
 
-def sentence(error: Exception, address: str = "") -> str:
-    """Return what the API said, and what the user can do."""
+def sentence(error: Exception, address: str = "", *, chat: bool = False) -> str:
+    """Return what the API said, and what the user can do, in the chat or elsewhere."""
     status = getattr(error, "status_code", None)
     what = one_line(clean(text_of(error)), 300).rstrip(".")
     if status is None:
         return f"the API{_at(address)}: {what}; check the network, and ANTHROPIC_BASE_URL"
     long = status == 400 and "too long" in what
-    advice = ADVICE.get(413 if long else status, "")
+    known = ADVICE | IN_CHAT if chat else ADVICE
+    advice = known.get(413 if long else status, "")
     return f"the API: {what}" + (f"; {advice}" if advice else "")
 
 

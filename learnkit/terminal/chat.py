@@ -11,7 +11,7 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,12 +68,11 @@ class Chat:
         console: Console | None = None,
         read: Read | None = None,
         rules: Rules | None = None,
-        without: Collection[str] = (),
         remote: str = "",
     ) -> None:
         self._sessions, self._workspace = sessions, Path(workspace)
         self._record, self._next = record, True  # what is opened, and whether it still has to be
-        self._rules, self._without, self._remote = rules, without, remote
+        self._rules, self._remote = rules, remote
         drawn = read is None and can_draw()
         self.output = Output(console or plain_console(), markdown=drawn, changed=self._changed)
         self._keyboard = Keyboard(self.output, self, history_file()) if drawn else None
@@ -128,8 +127,8 @@ class Chat:
     def _open(self, session: Session, stack: contextlib.ExitStack) -> None:
         self._playback, self._workspace = session.playback, session.workspace
         consent = Consent(self._rules, self._ask) if self._rules is not None else None
-        options: Any = {"without": self._without, "remote": self._remote}
-        self.agent = open_agent(session, stack, self.output.wait, consent, **options)
+        wait = self.output.wait
+        self.agent = open_agent(session, stack, wait, consent, remote=self._remote)
         self.agent.hear = self._hear
         self.output.api = str(getattr(self.agent.client, "base_url", ""))
         self.agent.events.subscribe(self.output.event)
@@ -192,7 +191,7 @@ class Chat:
                 self._keyboard.take_back()
             self.output.say("(cancelled; the conversation is kept)", "dim")
         except anthropic.APIError as error:
-            self.output.say(sentence(error, self.output.api), "red")
+            self.output.say(sentence(error, self.output.api, chat=True), "red")
         except (LearnkitError, anthropic.AnthropicError) as error:
             self.output.say(clean(str(error)), "red")
         except OSError as error:  # a disk is full, a folder is gone, a database cannot go on

@@ -349,7 +349,8 @@ INIT = (
 
 #: The last lines of /help.
 KEYS = (
-    "Enter sends; Alt+Enter or Ctrl+J begins a new line; Tab completes a command or a path.",
+    "Enter sends; Alt+Enter or Ctrl+J begins a new line; Tab completes a command or a file.",
+    "@ and some letters of a name send a file along. At a question, 'n because …' tells the model.",
     "Ctrl-C stops what runs, and the conversation is kept; a second Ctrl-C, or Ctrl-D, leaves.",
 )
 

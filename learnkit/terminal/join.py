@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from learnkit.events.text import clean
-from learnkit.mechanisms.rules import Rules
+from learnkit.mechanisms.settings import Settings
 from learnkit.terminal.chat import be_silent
 from learnkit.terminal.output import Output
 from learnkit.terminal.permission import Consent
@@ -93,6 +93,8 @@ def join(
             backend = open_backend(
                 seat.address, clock=clock, patience=math.inf, waiting=output.wait
             )
+            rules = Settings.load(session.workspace).rules(None if ask else "yes")
+            permission = Consent(rules, Lines(input, output).ask)
             try:
                 joined = full_teammate(
                     session.client,
@@ -106,7 +108,8 @@ def join(
                     lease=seat.lease,
                     plan_required=seat.plan,
                     remote=seat.remote,
-                    permission=Consent(Rules(), Lines(input, output).ask) if ask else None,
+                    permission=permission,
+                    instructions=True,
                     events=session.events,
                 )
                 output.say(

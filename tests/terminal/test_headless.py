@@ -95,7 +95,7 @@ def test_json_has_the_answer_what_it_cost_and_the_session_that_goes_on(work: Pat
     said = [one["content"] for one in api.bodies[0]["messages"] if one["role"] == "user"]
     assert said == ["Which colour?", "And now?"]
     done, _ = ask(work, [lk.fail(404, "model: gone")], "Hello.", "--json")
-    assert "/model" in json.loads(done.stdout)["error"]
+    assert "the name of the model in LEARNKIT_MODEL" in json.loads(done.stdout)["error"]
     assert done.returncode == 1
 
 

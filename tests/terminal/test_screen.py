@@ -335,7 +335,7 @@ def test_an_edit_is_asked_about_with_its_diff_while_a_teammate_works_on(
     ]
     assert "31" not in file.read_text()
     screen.type(f"perhaps{ENTER}")
-    screen.expect("answer with o (once), a (always) or n (no)")
+    screen.expect("answer with o (once), a (always) or n (no, and perhaps why)")
     assert "31" not in file.read_text()
     screen.type(f"O{ENTER}")
     screen.expect("The limit is 31.")
