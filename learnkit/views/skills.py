@@ -1,8 +1,7 @@
 """Skill layers: what each request has of the skills, and what sending everything would cost.
 
 A request is a stack: the catalogue, what is preloaded, then what was loaded, in order. Requests in
-a row that have the same stack share one. Below, on the same scale, is the length of everything,
-drawn broken where the stacks would be too short to see beside it.
+a row that have the same stack share one. Below, on the same scale, is the length of everything.
 """
 
 from __future__ import annotations
@@ -20,8 +19,6 @@ from learnkit.views.drawing.plot import legend
 from learnkit.views.drawing.text import scale_of
 from learnkit.views.shelf import Part, Shelf, Stack, grow
 
-#: How many times as long as the longest stack everything may be, to be drawn in full.
-_WHOLE = 12
 #: The most loaded parts that are drawn one by one.
 PARTS = 12
 _LEGEND = {
@@ -47,8 +44,7 @@ class State:
     def scale(self) -> int:
         """The tokens that the full width represents: a round number."""
         everything = max((shelf.everything for shelf in self.shelves.values()), default=0)
-        broken = everything > _WHOLE * max(self.longest, 1)
-        return scale_of(round(1.6 * self.longest) if broken else max(everything, self.longest))
+        return scale_of(max(everything, self.longest))
 
 
 class Skills(Worded[State], Diagram[State]):
@@ -153,14 +149,7 @@ def _everything(canvas: Canvas, shelf: Shelf, state: State, y: float) -> float:
     label = f"all {count(len(shelf.sizes), 'skill')} upfront: not sent"
     canvas.text(f"whole {key}", 0, y + 14, label, "b", width=canvas.width - 112)
     canvas.text(f"whole tokens {key}", canvas.width, y + 14, f"≈{whole:,} tokens", "e", width=110)
-    length = canvas.width * min(whole / state.scale, 1)
+    length = canvas.width * whole / state.scale
     says = f"{label}: ≈{whole:,} tokens"
     canvas.box(f"whole bar {key}", 0, y + 20, length, 16, "pending", (), "d", says=says)
-    if whole > state.scale:
-        x = canvas.width * 0.8
-        times = f"{whole / max(shelf.now.tokens, 1):.0f} × as long, drawn broken"
-        canvas.text(f"times {key}", x / 2, y + 32, times, "c", "pending")
-        for number in range(2):
-            path = "M0 22l5 -7l-5 -7l5 -7"
-            canvas.edge(f"break {key} {number}", path, "pending", "w", x=x + 8 * number, y=y + 17)
     return y + 44
