@@ -18,6 +18,7 @@ from learnkit.events.loop import MessageAdded, MessagesRewritten, RunEnded, RunS
 from learnkit.events.subagents import SubagentEnded, SubagentStarted
 from learnkit.events.text import blocks_of, clean, content_text, count, one_line
 from learnkit.events.vocabulary import read
+from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
@@ -126,10 +127,7 @@ class Contexts(Worded[State], Diagram[State]):
         return state if one == before else replace(state, lanes={**state.lanes, lane: one})
 
     def told(self, state: State, old: State, event: Event) -> str:
-        said = super().told(state, old, event)
-        one = state.lanes.get(event.lane)
-        mine = event.type.startswith(("run.", "message"))
-        return f"{one_line(_who(one), 40)}: {said}" if mine and one and one.parent else said
+        return folk.sentence(event)
 
     def _says(self, state: State) -> list[str]:
         first = "Every context is still empty."

@@ -10,17 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from learnkit.events.log import Event
-from learnkit.events.loop import ModelRequested
 from learnkit.events.text import clean, count, one_line
-from learnkit.events.vocabulary import read
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
 from learnkit.views.drawing.text import scale_of
-from learnkit.views.shelf import Part, Shelf, Stack, grow
+from learnkit.views.shelf import Shelf, Stack, grow
 
-#: The most loaded parts that are drawn one by one.
-PARTS = 12
 _LEGEND = {
     "system": "catalogue: each skill's name and description",
     "injected": "preloaded instructions",
@@ -58,17 +54,10 @@ class Skills(Worded[State], Diagram[State]):
         new = grow(old, event)
         return state if new == old else State({**state.shelves, event.lane: new})
 
-    def told(self, state: State, old: State, event: Event) -> str:
-        said = super().told(state, old, event)
-        if isinstance(read(event), ModelRequested):
-            stack = state.shelves[event.lane].sent[-1]
-            said = f"Request {stack.last} has ≈{stack.tokens:,} tokens of skills."
-        return said if len(state.shelves) == 1 else f"{one_line(event.lane, 40)}: {said}"
-
     def _says(self, state: State) -> list[str]:
         if not state.shelves:
             return ["No skills were listed yet."]
-        parts = []
+        parts: list[str] = []
         for lane, shelf in state.shelves.items():
             loaded, all = len(shelf.loaded), count(len(shelf.sizes), "skill")
             is_loaded = f"{loaded or 'none'} of {all} {'are' if loaded > 1 else 'is'} loaded"
@@ -76,10 +65,9 @@ class Skills(Worded[State], Diagram[State]):
             ratio = whole / now if now else 0.0
             times = f" ({ratio:.{int(ratio < 10)}f} times as many)" if ratio >= 2 else ""
             said = f"≈{now:,} tokens of skills in a request; all upfront, ≈{whole:,}{times}."
-            if len(state.shelves) == 1:
-                return [f"{is_loaded[:1].upper()}{is_loaded[1:]}.", said]
-            parts.append(f"{one_line(lane, 40)}: {is_loaded}, {said}")
-        return [f"{len(parts)} agents with skills.", *parts]
+            name = f"{one_line(lane, 40)}: " if len(state.shelves) > 1 else ""
+            parts += [f"{name}{is_loaded[:1].upper()}{is_loaded[1:]}.", said]
+        return parts
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas, y = Canvas(width), 0.0
@@ -124,23 +112,13 @@ def _stack(
     canvas.text(f"new {key}", 118, y + 14, f"+ {said}" if said else "", width=canvas.width - 226)
     canvas.text(f"tokens {key}", canvas.width, y + 14, f"≈{stack.tokens:,} tokens", "e", width=104)
     x = 0.0
-    for place, part in enumerate(_few(stack.parts)):
+    for place, part in enumerate(stack.parts):
         length = canvas.width * part.tokens / scale
         says = f"{label}: {part.name}, ≈{part.tokens:,} tokens"
         size = (max(length - 1, 1), 16)
         canvas.bar(f"part {key} {place}", x, y + 20, *size, part.mark, says=says)
         x += length
     return y + 44
-
-
-def _few(parts: Sequence[Part]) -> list[Part]:
-    """The parts to draw: of many that were loaded the older ones are one part."""
-    fixed = [part for part in parts if part.mark != "result"]
-    loaded = [part for part in parts if part.mark == "result"]
-    if gone := loaded[:-PARTS]:
-        tokens = sum(part.tokens for part in gone)
-        loaded = [Part("result", f"{len(gone)} that were loaded before", tokens), *loaded[-PARTS:]]
-    return [*fixed, *loaded]
 
 
 def _everything(canvas: Canvas, shelf: Shelf, state: State, y: float) -> float:

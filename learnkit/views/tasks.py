@@ -10,7 +10,6 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
 
 from learnkit.events.log import Event
 from learnkit.events.sentences import ended
@@ -228,15 +227,13 @@ def _strip(canvas: Canvas, state: State, y: float) -> float:
     for number, (one, place) in enumerate(zip(state.spells, places, strict=True)):
         if place[1] < low:
             board.draw_spell(canvas, f"bar {number}", one, state.tasks, place)
-    ends = [*map(time.x, state.opened), time.left + time.room]
-    for number, (x, end) in enumerate(pairwise(ends)):
-        says = f"{duration(state.opened[number])}: a new run opens the board, as it was left"
-        canvas.edge(f"opened {number}", f"M0 0V{low - top + 12:g}", "system", "wd", x=x, y=top - 6)
-        long = "a new run opens the board"
-        texts = (long, "a new run", "new")
-        fits = [text for text in texts if 6.5 * len(text) < end - x - 8]
-        if fits[:1] != [long] and not number and 6.5 * len(long) < x - 8:
-            canvas.text("new 0", x - 6, low + 14, long, "e", says=says)
-        elif fits:
-            canvas.text(f"new {number}", x + 6, low + 14, fits[0], "", width=end - x, says=says)
+    for number, at in enumerate(state.opened):
+        x, long = time.x(at), "a new run opens the board"
+        says = f"{duration(at)}: {long}, as it was left"
+        path = f"M0 0V{low - top + 12:g}"
+        canvas.edge(f"opened {number}", path, "system", "wd", x=x, y=top - 6, says=says)
+        if not number:  # what the lines are is said once
+            beside = x + 6.5 * len(long) + 8 < canvas.width
+            x, style = (x + 6, "") if beside else (x - 6, "e")
+            canvas.text("new", x, low + 14, long, style)
     return low + (20 if state.opened else 4)

@@ -361,11 +361,6 @@ class _Sheet:
         worker = run.workers[name]
         self.canvas.text(f"name {key}", 2, y + 16, name, "b", width=self.left - 6)
         spans = [one if one.end is not None else replace(one, end=run.now) for one in worker.spans]
-        last = worker.of("assistant")[-1:]
-        due = any(job.agent == name and job.told is None for job in run.jobs.values())
-        if due and not worker.done and last and not (last[0].acts or last[0].waits):
-            begin = run.now if last[0].end is None else last[0].end
-            spans.append(Span("idle", "", begin, run.now))
         for mark in ("idle", "call", "assistant"):
             for group in self.grouped([one for one in spans if one.mark == mark and one.long]):
                 times, many = (group[0].begin, group[-1].end or 0), len(group)

@@ -133,6 +133,7 @@ class Tokens(Worded[State], Diagram[State]):
         under = longest <= state.threshold
         limit = f", {'under' if under else 'over'} the threshold of {state.threshold:,}"
         limit = limit if state.threshold else ""
+        which = f"The longest of {number} requests" if number > 1 else "The only request"
         has = f"has ≈{longest:,} tokens"
         if layers := [one.layer for one in state.shortened]:
             s = "s" * (len(layers) == 1)
@@ -142,16 +143,13 @@ class Tokens(Worded[State], Diagram[State]):
                 if layer in layers
             ]
             saved = sum(one.before - one.after for one in state.shortened)
-            first = f"{count(len(layers), 'compaction')} remove{s} ≈{saved:,} tokens."
-            said = f"{listed(kinds)}. The longest of {number} requests {has}{limit}."
             # What passes the threshold is never sent.
-            if under and all(one.before > state.threshold for one in state.shortened):
-                keeps = f"keep{s} every request under the threshold of {state.threshold:,} tokens"
-                said = f"{listed(kinds)} remove{s} ≈{saved:,} tokens. "
-                said += f"The longest of {number} requests {has}."
-                first = f"{count(len(layers), 'compaction')} {keeps}."
+            kept = under and all(one.before > state.threshold for one in state.shortened)
+            does = f"remove{s} ≈{saved:,} tokens"
+            keeps = f"keep{s} every request under the threshold of {state.threshold:,} tokens"
+            first = f"{count(len(layers), 'compaction')} {keeps if kept else does}."
+            said = f"{listed(kinds)} {does}. {which} {has}{'' if kept else limit}."
         else:
-            which = f"The longest of {number} requests" if number > 1 else "The only request"
             first = f"{which} {has}."
             said = f"Nothing was compacted{limit}."
         cached = sum(one.cached for one in state.requests)

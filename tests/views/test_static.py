@@ -126,7 +126,4 @@ def test_text_plain_is_one_line_and_the_same_every_time(story: EventLog) -> None
         f"≈ {sent + estimate_tokens(messages[:3])} in the last one alone."
     )
     assert bundle == Messages(list(story))._repr_mimebundle_()
-    assert str(Dispatch(story)) == (
-        "tool dispatch: 2 calls: there is no tool send_mail. 1 ok and 1 failed. "
-        "read_file and write_file were not called."
-    )
+    assert str(Dispatch(story)) == ("tool dispatch: 2 calls: there is no tool send_mail.")
