@@ -132,10 +132,6 @@ class Compaction(Worded[State], Diagram[State]):
                 return State(after, before, after, state.head)
         return state
 
-    def told(self, state: State, old: State, event: Event) -> str:
-        compacted = event.type == "messages.rewritten"
-        return self.finding(state) if compacted else super().told(state, old, event)
-
     def _says(self, state: State) -> list[str]:
         fixed = f"{_FIXED.capitalize()} are ≈{state.head:,} tokens." if state.head else ""
         old, new, now = (

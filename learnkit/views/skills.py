@@ -31,16 +31,11 @@ class State:
     shelves: dict[str, Shelf] = field(default_factory=dict)
 
     @property
-    def longest(self) -> int:
-        """Tokens of the longest stack."""
-        stacks = (one for shelf in self.shelves.values() for one in shelf.stacks)
-        return max((one.tokens for one in stacks), default=0)
-
-    @property
     def scale(self) -> int:
         """The tokens that the full width represents: a round number."""
-        everything = max((shelf.everything for shelf in self.shelves.values()), default=0)
-        return scale_of(max(everything, self.longest))
+        shelves = self.shelves.values()
+        stacks = [one.tokens for shelf in shelves for one in shelf.stacks]
+        return scale_of(max([0, *stacks, *(shelf.everything for shelf in shelves)]))
 
 
 class Skills(Worded[State], Diagram[State]):

@@ -184,11 +184,6 @@ class State:
         """The run that grows."""
         return self.runs[-1]
 
-    @property
-    def axis(self) -> Axis:
-        """The scale of time."""
-        return Axis(max(run.now for run in self.runs))
-
 
 class Timeline(Worded[State], Diagram[State]):
     """Turns, tool calls and background jobs over time.
@@ -307,7 +302,8 @@ class _Sheet:
         self.canvas, self.state = canvas, state
         self.left = 66.0 if canvas.width < 560 else 84.0
         self.right = canvas.width - 12
-        self.axis = replace(state.axis, left=self.left, room=self.right - self.left)
+        far = max(run.now for run in state.runs)
+        self.axis = Axis(far, self.left, self.right - self.left)
         self.x = self.axis.x
 
     def draw(self, rows: int) -> None:

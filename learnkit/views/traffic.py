@@ -83,7 +83,6 @@ class State:
 
     people: People = field(default_factory=dict)
     lines: tuple[TrafficLine, ...] = ()
-    sent: int = 0
     waits: str = ""
 
 
@@ -96,11 +95,11 @@ class Traffic(Worded[State], Diagram[State]):
     def fold(self, state: State, event: Event) -> State:
         if state.waits:  # what follows is the run's end, until it runs again with your reply
             return state
-        people, lines, sent = folk.grown(state.people, event), state.lines, state.sent
+        people, lines = folk.grown(state.people, event), state.lines
         at = f"{event.seq}", event.time
         match read(event):
             case MailSent(mail=mail):
-                lines, sent = _posted(lines, event, mail), sent + 1
+                lines = _posted(lines, event, mail)
             case MailRead(ids=ids):
                 lines = tuple(
                     replace(line, unread=tuple(id for id in line.unread if id not in ids))
@@ -121,20 +120,21 @@ class Traffic(Worded[State], Diagram[State]):
                 return replace(state, waits=waits)
             case _:  # who works and who is idle isn't shown here
                 people = people if people.keys() != state.people.keys() else state.people
-        return State(people, lines, sent)
+        return State(people, lines)
 
     def _says(self, state: State) -> list[str]:
         waits = [f"{one_line(state.waits, 40)} waits for your reply."] if state.waits else []
-        if not state.sent:
+        mails = [line for line in state.lines if line.ids]
+        if not mails:
             return [*waits, "No message has been sent yet."]
         unread = sum(len(person.unread) for person in state.people.values())
         waiting = f"{unread} unread" if unread else "all read"
-        if state.sent == 1:
+        sent = sum(len(line.ids) for line in mails)
+        if sent == 1:
             waiting = "unread" if unread else "read"
-        mails = [line for line in state.lines if line.ids]
         last = mails[-1]
         said = f"{last.sender} to {listed(list(last.to))}: {quoted(last.said, 110)}"
-        much = f"{count(state.sent, 'message')}, {waiting}."
+        much = f"{count(sent, 'message')}, {waiting}."
         return [*waits, much, ended(f"The last, {said}.")]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
@@ -178,7 +178,7 @@ class Traffic(Worded[State], Diagram[State]):
             says = f"{theme.PENDING.glyph} {state.waits} waits for your reply"
             canvas.text("waits", 2, y + 12, says, "b", marks.get(state.waits, ""))
             y += _GAP + _ROW
-        if state.sent:
+        if any(line.ids for line in state.lines):
             canvas.text("legend", 2, y + 14, "✓ read · ○ unread, in the inbox", "q")
             y += 14
         canvas.height = y + 10
