@@ -15,8 +15,10 @@ from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
 from learnkit.views.drawing.text import scale_of
-from learnkit.views.shelf import Shelf, Stack, grow
+from learnkit.views.shelf import Part, Shelf, Stack, grow
 
+#: The most parts that are drawn one by one.
+PARTS = 12
 _LEGEND = {
     "system": "catalogue: each skill's name and description",
     "injected": "preloaded instructions",
@@ -106,8 +108,10 @@ def _stack(
     said = ", ".join(f"{part.name} ≈{part.tokens:,}" for part in new)
     canvas.text(f"new {key}", 118, y + 14, f"+ {said}" if said else "", width=canvas.width - 226)
     canvas.text(f"tokens {key}", canvas.width, y + 14, f"≈{stack.tokens:,} tokens", "e", width=104)
-    x = 0.0
-    for place, part in enumerate(stack.parts):
+    x, parts = 0.0, [*stack.parts[:PARTS]]
+    if rest := stack.parts[PARTS:]:
+        parts.append(Part("result", f"{len(rest)} more", sum(part.tokens for part in rest)))
+    for place, part in enumerate(parts):
         length = canvas.width * part.tokens / scale
         says = f"{label}: {part.name}, ≈{part.tokens:,} tokens"
         size = (max(length - 1, 1), 16)

@@ -146,11 +146,6 @@ class Run:
     jobs: dict[str, Job] = field(default_factory=dict)
     now: float = 0.0
 
-    def told(self, lane: str) -> list[float]:
-        """When the results of its jobs reach the model, in seconds."""
-        mine = [job.told for job in self.jobs.values() if job.agent == lane]
-        return sorted({at for at in mine if at is not None})
-
     @property
     def serial(self) -> float:
         """Seconds that the same work takes if each command is waited for where it stands."""
@@ -366,7 +361,8 @@ class _Sheet:
                 what = f"{count(many, 'turn')}: {did}" if mark == "assistant" else label
                 says = f"{name}, {duration(times[0])} to {duration(times[1])}: {what}"
                 self.box(f"{mark} {key} {times[0]:g}", times, y, mark, label, says)
-        for at in run.told(name):
+        told = {job.told for job in run.jobs.values() if job.agent == name}
+        for at in sorted(at for at in told if at is not None):
             says = f"at {duration(at)} a request delivers the results of finished jobs"
             spot = self.x(at), y + _BAR + 2
             self.canvas.dot(f"told {key} {at:g}", *spot, 7, "injected", "✉\ufe0e", says=says)

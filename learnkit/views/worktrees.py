@@ -166,7 +166,9 @@ class Worktrees(Worded[State], Diagram[State]):
             stay = "branches of {} stay" if len(gone) > 1 else "branch of {} stays"
             parts.append(f"The {stay.format(listed(gone))}.")
         if undone := [step for step in state.steps if step.kind == "conflict"]:
-            parts.append(f"{count(len(undone), 'merge')} refused or undone.")
+            clash = all("conflict" in step.text for step in undone)
+            how = "met a conflict" if clash else "refused"
+            parts.append(f"{count(len(undone), 'merge')} {how}.")
         return parts
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:

@@ -236,7 +236,7 @@ FINDINGS: list[tuple[str, list[Step], str]] = [
             ("lead", "worktree.failed", {"tool": "merge", "name": "a", "problem": "it is dirty"}),
             ("lead", "task.deleted", {"task": task(1, "x")}),
         ],
-        "a and b are merged and removed. The branches of a and b stay. 1 merge refused or undone.",
+        "a and b are merged and removed. The branches of a and b stay. 1 merge refused.",
     ),
     (
         "Timeline",
