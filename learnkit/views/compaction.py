@@ -76,16 +76,12 @@ class State:
         now: all messages.
         before: the messages when the last compaction began; empty if there was none.
         after: the messages when it was over.
-        times: how many compactions there were.
-        saved: tokens that they took out together.
         head: tokens of the system prompt and the tools.
     """
 
     now: tuple[Entry, ...] = ()
     before: tuple[Entry, ...] = ()
     after: tuple[Entry, ...] = ()
-    times: int = 0
-    saved: int = 0
     head: int = 0
 
     @property
@@ -133,13 +129,8 @@ class Compaction(Worded[State], Diagram[State]):
             case MessagesRewritten(messages=messages):
                 now = tuple(one for message in messages for one in _entries(message))
                 before, after = _fates(state.now, now)
-                saved = state.saved + _tokens(state.now) - _tokens(now)
-                return State(after, before, after, state.times + 1, saved, state.head)
+                return State(after, before, after, state.head)
         return state
-
-    def told(self, state: State, old: State, event: Event) -> str:
-        compacted = event.type == "messages.rewritten"
-        return self.finding(state) if compacted else super().told(state, old, event)
 
     def _says(self, state: State) -> list[str]:
         fixed = f"{_FIXED.capitalize()} are ≈{state.head:,} tokens." if state.head else ""
@@ -148,7 +139,6 @@ class Compaction(Worded[State], Diagram[State]):
         )
         if not state.before:
             return [f"Nothing was compacted: {_messages(state.now)}, ≈{now:,} tokens.", fixed]
-        last = " in the last compaction" if state.times > 1 else ""
         fates = [one.fate for one in state.before if not one.part]
         said: list[str] = []
         for key, (_, _, *words) in FATES.items():
@@ -157,8 +147,7 @@ class Compaction(Worded[State], Diagram[State]):
                 said.append(f"{of} {words[number > 1]}")
         if any(one.fate == "carried" for one in state.after):
             said.append("the request is put back word for word")
-        all = f"{state.times} compactions remove ≈{state.saved:,} tokens." if last else ""
-        return [f"≈{old:,} tokens become ≈{new:,}{last}.", f"{listed(said)}.", fixed, all]
+        return [f"≈{old:,} tokens become ≈{new:,}.", f"{listed(said)}.", fixed]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)

@@ -18,7 +18,8 @@ from learnkit.events.loop import MessageAdded, MessagesRewritten, RunEnded, RunS
 from learnkit.events.subagents import SubagentEnded, SubagentStarted
 from learnkit.events.text import blocks_of, clean, content_text, count, one_line
 from learnkit.events.vocabulary import read
-from learnkit.views.drawing import static, theme
+from learnkit.views import people as folk
+from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
@@ -78,11 +79,6 @@ class State:
     lanes: dict[str, Context] = field(default_factory=dict)
 
     @property
-    def rows(self) -> list[Context]:
-        """All contexts."""
-        return [*self.lanes.values()]
-
-    @property
     def children(self) -> list[Context]:
         """The subagents."""
         return [one for one in self.lanes.values() if one.parent]
@@ -90,7 +86,7 @@ class State:
     @property
     def scale(self) -> int:
         """The tokens that the full width represents: a round number."""
-        return scale_of(max((one.tokens for one in self.rows), default=0))
+        return scale_of(max((one.tokens for one in self.lanes.values()), default=0))
 
 
 class Contexts(Worded[State], Diagram[State]):
@@ -126,10 +122,7 @@ class Contexts(Worded[State], Diagram[State]):
         return state if one == before else replace(state, lanes={**state.lanes, lane: one})
 
     def told(self, state: State, old: State, event: Event) -> str:
-        said = super().told(state, old, event)
-        one = state.lanes.get(event.lane)
-        mine = event.type.startswith(("run.", "message"))
-        return f"{one_line(_who(one), 40)}: {said}" if mine and one and one.parent else said
+        return folk.sentence(event)
 
     def _says(self, state: State) -> list[str]:
         first = "Every context is still empty."
@@ -149,7 +142,7 @@ class Contexts(Worded[State], Diagram[State]):
         canvas = Canvas(width)
         narrow, scale, y = width < 480, state.scale, 4.0
         left, number = (0.0, width) if narrow else (190.0, width - 104)
-        shown = state.rows[:rows]
+        shown = [*state.lanes.values()][:rows]
         for one in shown:
             key = f"lane {clean(one.lane)}"
             indent = 14 if one.parent else 0
@@ -157,32 +150,22 @@ class Contexts(Worded[State], Diagram[State]):
             who = _who(one)
             style, room = "" if one.parent else "b", (width if narrow else left) - indent - 122
             room = room if narrow else left - indent - 26
-            canvas.text(f"who {key}", indent + 20, y + 15, who, style, width=room)
+            says = _words(one)
+            canvas.text(f"who {key}", indent + 20, y + 15, who, style, width=room, says=says)
             canvas.text(f"tokens {key}", width, y + 15, f"≈{one.tokens:,} tokens", "e", width=102)
             y += 20 * narrow
             x = left
             for place, (part, tokens) in enumerate(_drawable(one)):
                 length = (number - left) * tokens / scale
-                says = f"{who}, {_PARTS[part]}: ≈{tokens:,} tokens"
                 size = (max(length - 0.7, 0.6), 16)
-                canvas.bar(f"{key} {place}", x, y + 3, *size, part, says=says)
+                canvas.bar(f"{key} {place}", x, y + 3, *size, part)
                 x += length
             y += 26
-        y += 24 * canvas.left_out("left out", 20, y + 15, len(state.rows) - len(shown), "agent")
+        y += 24 * canvas.left_out("left out", 20, y + 15, len(state.lanes) - len(shown), "agent")
         used = [(key, name) for key, name in _PARTS.items() if key in _used(state)]
         y = legend(canvas, 0, y + 6, [*used, ("", f"full width: ≈{scale:,} tokens")])
         canvas.height = y + 4
         return canvas
-
-    def facts(self, state: State, rows: int) -> str:
-        used = _used(state)
-        body: list[list[object]] = []
-        for one in state.rows:
-            sums = [sum(n for kind, n in one.parts if kind == key) for key in used]
-            back = one.returned if one.parent else ""
-            body.append([one.lane, one_line(one.title, 60), *sums, one.tokens, back])
-        head = ["agent", "for", *(_PARTS[key] for key in used), "≈ tokens", "given back"]
-        return static.table(head, body, rows)
 
 
 def _parts(message: dict[str, Any], injected: bool = False) -> list[tuple[str, int]]:
@@ -222,16 +205,27 @@ def _joined(parts: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
     return tuple((key, sum(tokens for _, tokens in its)) for key, its in kinds)
 
 
+def _words(one: Context) -> str:
+    """A context in words: how many tokens each part has, and how many its parent got."""
+    sums = [f"{name} {n:,}" for part, name in _PARTS.items() if (n := _sum(one, part))]
+    back = [f"given back ≈{one.returned:,}"] if one.parent else []
+    return f"{one.lane}, {one_line(_who(one), 60)}: {', '.join([*sums, *back])} tokens"
+
+
+def _sum(one: Context, part: str) -> int:
+    return sum(tokens for kind, tokens in one.parts if kind == part)
+
+
 def _drawable(one: Context) -> list[tuple[str, int]]:
     """The parts to draw: at most ``SEGMENTS``."""
     if len(one.parts) <= SEGMENTS:
         return list(one.parts)
-    sums = [(key, sum(n for kind, n in one.parts if kind == key)) for key in _PARTS]
+    sums = [(key, _sum(one, key)) for key in _PARTS]
     return [part for part in sums if part[1]]
 
 
 def _used(state: State) -> list[str]:
-    present = {key for one in state.rows for key, _ in one.parts}
+    present = {key for one in state.lanes.values() for key, _ in one.parts}
     return [key for key in _PARTS if key in present]
 
 

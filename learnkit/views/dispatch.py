@@ -102,12 +102,12 @@ class Dispatch(Worded[State], Diagram[State]):
         rows = [row for row in state.rows.values() if row.counts[0]]
         if not rows:
             return [f"{count(len(state.rows), 'tool')} to call, and no call yet."]
-        calls, running, *ends = map(sum, zip(*(row.counts for row in rows), strict=True))
+        calls, running, *_ = map(sum, zip(*(row.counts for row in rows), strict=True))
         failed = [row for row in rows if row.errors and row.known]
         refused = [row for row in rows if row.refused]
         gone = _names([row for row in rows if not row.known])
         said = [f"{listed(_names(failed))} failed"] if failed else []
-        said += [_were(refused, "refused")] if refused else []
+        said += [f"{listed(_names(refused))} was refused"] if refused else []
         said += [f"there is no tool {' or '.join(gone)}"] if gone else []
         if said:
             first = f": {listed(said)}"
@@ -115,11 +115,7 @@ class Dispatch(Worded[State], Diagram[State]):
             first = f", {running} still running"
         else:
             first = f" to {count(len(rows), 'tool')}, {'all ' * (calls > 1)}ok"
-        words = zip((*ends, running), ("ok", "failed", "refused", "running"), strict=True)
-        each = listed([f"{number} {word}" for number, word in words if number])
-        idle = [row for row in state.rows.values() if row.known and not row.counts[0]]
-        rest = f"{_were(idle, 'not called')}." if 0 < len(idle) < 4 else ""
-        return [f"{count(calls, 'call')}{first}.", f"{each}.", rest]
+        return [f"{count(calls, 'call')}{first}."]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -129,10 +125,6 @@ class Dispatch(Worded[State], Diagram[State]):
 
 def _names(rows: list[ToolRow]) -> list[str]:
     return [one_line(row.name, 30) for row in rows]
-
-
-def _were(rows: list[ToolRow], what: str) -> str:
-    return f"{listed(_names(rows))} {'was' if len(rows) == 1 else 'were'} {what}"
 
 
 #: How calls end -> the mark that is counted with.

@@ -154,32 +154,20 @@ def _found(array: Array) -> list[str]:
     if array.requests:
         return _requested(array.requests[-1])
     said = count(len(array.cards), "message")
+    if not array.calls:
+        return [f"{said}, ≈ {array.tokens:,} tokens."]
     results = [
         line
         for card in array.cards
         for line in blocks.lines(card.message, card.injected)
         if line.mark in (theme.RESULT, theme.ERROR)
     ]
-    answered = len({line.pair for line in results} & array.calls.keys())
-    calls, waiting = count(len(array.calls), "call"), len(array.calls) - answered
+    calls = count(len(array.calls), "call")
+    if waiting := len(array.calls.keys() - {line.pair for line in results}):
+        return [f"{said}: {calls}.", f"{waiting} without a result."]
+    has = " and the result that" if len(array.calls) == 1 else ", each with the result that"
     bad = sum(line.mark is theme.ERROR for line in results)
-    unmarked = sum(line.failed for line in results) - bad
-    if answered and not waiting:
-        calls += " and the result that" if answered == 1 else ", each with the result that"
-        calls += " has its id"
-    numbers = {
-        calls: len(array.calls),
-        f"{answered} answered": answered if waiting else 0,
-        f"{waiting} without a result": waiting,
-        f"{count(len(results) - answered, 'result')} to no call": len(results) - answered,
-        count(bad, "error"): bad,
-        f"{count(unmarked, 'failure')} that is_error does not mark": unmarked,
-    }
-    parts = [what for what, number in numbers.items() if number > 0]
-    if not parts:
-        return [f"{said}, ≈ {array.tokens:,} tokens."]
-    more = ", ".join(parts[1:])
-    return [f"{said}: {parts[0]}.", f"{more}." if more else ""]
+    return [f"{said}: {calls}{has} has its id.", f"{count(bad, 'error')}." if bad else ""]
 
 
 def _requested(one: Request) -> list[str]:

@@ -43,7 +43,7 @@ class Person:
     @property
     def said(self) -> str:
         """Its status, tasks and unread messages in words."""
-        doing = "not heard from" if self.lost else self.mark.word
+        doing = status(self)
         parts = [f"{doing} on {self.where}" if self.where else doing]
         if self.holds:
             parts.append(f"at {', '.join(f'#{id}' for id in self.holds)}")

@@ -24,8 +24,8 @@ Json = dict[str, Any]
 
 #: The parts of a request that reach the model as text; the rest are settings.
 SEEN = ("system", "tools", "messages")
-#: The most characters of JSON to show, in the live form and in the static form.
-SHOWN = 40_000, 2_500
+#: The most characters of JSON to show.
+SHOWN = 40_000
 
 CSS = css_beside(__file__)
 
@@ -83,7 +83,7 @@ def fragments(
     body = json.dumps(request, ensure_ascii=False, indent=2)
     shown["json"] = (
         '<details class="json" data-quiet><summary>the same as JSON, as it is sent</summary>'
-        f'<pre tabindex="0">{esc(excerpt(body, SHOWN[0]))}</pre></details>'
+        f'<pre tabindex="0">{esc(excerpt(body, SHOWN))}</pre></details>'
     )
     return shown
 
@@ -101,12 +101,9 @@ def first_sight(request: Json) -> str:
         rows.append(["tool", f"{signature(tool)}: {text}", estimate_tokens(tool)])
     for card in _array(request).cards:
         rows.append([f"{card.mark.label} message", one_line(card.text, 600), card.tokens])
-    body = json.dumps(request, ensure_ascii=False, indent=1)
     return (
         f"<p>What the model sees, ≈ {sum(parts.values()):,} tokens (≈: characters / 4):</p>"
         f"{static.table(['part', 'content', '≈ tokens'], rows)}"
-        f"<details><summary>the same as JSON</summary>"
-        f"<pre>{esc(excerpt(body, SHOWN[1]))}</pre></details>"
     )
 
 

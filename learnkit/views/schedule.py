@@ -8,7 +8,6 @@ then can be lost.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -142,15 +141,11 @@ class Schedule(Worded[State], Diagram[State]):
 
     def told(self, state: State, old: State, event: Event) -> str:
         match read(event):
-            case RaceLost(text=message):
-                name = one_line(message, 24)
-                said = f"{theme.ERROR.glyph} {name} is lost: {_why(state, (message,))}."
             case RaceStep():
                 row = state.rows[-1]
                 said = f"{row.who} {row.words}. In the file: {_named(row.content)}."
-            case _:
-                return super().told(state, old, event)
-        return one_line(said, 240)
+                return one_line(said, 240)
+        return super().told(state, old, event)
 
     def _says(self, state: State) -> list[str]:
         if not state.rows:
@@ -210,22 +205,6 @@ def _why(state: State, lost: tuple[str, ...]) -> str:
     return f"nobody read {them}, and {it} {be} no longer in the inbox"
 
 
-def _colours(names: list[str]) -> dict[str, str]:
-    """The colour of each name: that of its initial, or the next free one.
-
-    So a participant keeps its colour when the game leaves others out: alice has the first colour
-    and carol the third, with or without bob.
-    """
-    colours = [mark.key for mark in theme.AGENTS[1:]]
-    found: dict[str, str] = {}
-    for name in names:
-        first = (ord(name[:1].lower() or "a") - ord("a")) % len(colours)
-        order = [*colours[first:], *colours[:first]]
-        free = (one for one in order if one not in found.values())
-        found[name] = next(free, order[0])
-    return found
-
-
 class _Sheet:
     """Where things stand on a canvas, and what is drawn there."""
 
@@ -244,7 +223,8 @@ class _Sheet:
         if read:
             self.x[state.reader] += more * self.each
         self.right = share + 8
-        self.marks = _colours([*read, *(one for one in order if one and one != state.reader)])
+        names = [*read, *(one for one in order if one and one != state.reader)]
+        self.marks = {name: theme.agent(place).key for place, name in enumerate(names, start=1)}
         longest = max((one.content for one in state.rows), key=len, default=())
         room = sum(6.8 * len(one_line(one, 20)) + 22 for one in longest)
         self.brief = self.narrow or room > canvas.width - self.right
@@ -255,14 +235,13 @@ class _Sheet:
         y = 8.0 + _HEAD
         y += 20 * canvas.left_out("gone", 2, y + 14, first, "earlier step")
         low = y + _ROW * (len(state.rows) - first)
-        room = self.rooms()
         for name, x in self.x.items():
             key = f"of {name}" if name else "file"
             path = f"M0 0V{low - 4 - _HEAD:g}"
             canvas.edge(f"life {key}", path, style="" if name else "w", x=x, y=4 + _HEAD)
             mark, label = self.marks.get(name, ""), name or "file"
             if self.each < 60:  # too narrow for a box
-                canvas.text(f"head {key}", x, 21, label, "c", mark, width=room[label])
+                canvas.text(f"head {key}", x, 21, label, "c", mark, width=self.each + 4)
             else:
                 box = (x - self.each / 2 + 2, 4, self.each - 4, _HEAD)
                 canvas.box(f"head {key}", *box, mark, [label])
@@ -286,15 +265,6 @@ class _Sheet:
             says = f"thick line: {state.reader} has read the file and isn't done yet"
             lines = wrapped(says, canvas.width - 2, most=2)
             canvas.height = canvas.rows("legend", 2, y + 16, lines, "q") - 8
-
-    def rooms(self) -> dict[str, float]:
-        """The width of each name at its lifeline: one beside short names may be longer."""
-        heads = [(name or "file", x) for name, x in self.x.items()]
-        found = {label: self.each + 4 for label, _ in heads}
-        for (one, left), (other, right) in itertools.pairwise(heads):
-            if text_width(one) + text_width(other) > 2 * (right - left):
-                found[one] = found[other] = self.each - 2
-        return found
 
     def open(self, top: float, low: float) -> None:
         """The time between the reader's two steps, on its lifeline."""

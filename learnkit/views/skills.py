@@ -1,8 +1,7 @@
 """Skill layers: what each request has of the skills, and what sending everything would cost.
 
 A request is a stack: the catalogue, what is preloaded, then what was loaded, in order. Requests in
-a row that have the same stack share one. Below, on the same scale, is the length of everything,
-drawn broken where the stacks would be too short to see beside it.
+a row that have the same stack share one. Below, on the same scale, is the length of everything.
 """
 
 from __future__ import annotations
@@ -11,18 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from learnkit.events.log import Event
-from learnkit.events.loop import ModelRequested
 from learnkit.events.text import clean, count, one_line
-from learnkit.events.vocabulary import read
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
 from learnkit.views.drawing.text import scale_of
 from learnkit.views.shelf import Part, Shelf, Stack, grow
 
-#: How many times as long as the longest stack everything may be, to be drawn in full.
-_WHOLE = 12
-#: The most loaded parts that are drawn one by one.
+#: The most parts that are drawn one by one.
 PARTS = 12
 _LEGEND = {
     "system": "catalogue: each skill's name and description",
@@ -38,17 +33,11 @@ class State:
     shelves: dict[str, Shelf] = field(default_factory=dict)
 
     @property
-    def longest(self) -> int:
-        """Tokens of the longest stack."""
-        stacks = (one for shelf in self.shelves.values() for one in shelf.stacks)
-        return max((one.tokens for one in stacks), default=0)
-
-    @property
     def scale(self) -> int:
         """The tokens that the full width represents: a round number."""
-        everything = max((shelf.everything for shelf in self.shelves.values()), default=0)
-        broken = everything > _WHOLE * max(self.longest, 1)
-        return scale_of(round(1.6 * self.longest) if broken else max(everything, self.longest))
+        shelves = self.shelves.values()
+        stacks = [one.tokens for shelf in shelves for one in shelf.stacks]
+        return scale_of(max([0, *stacks, *(shelf.everything for shelf in shelves)]))
 
 
 class Skills(Worded[State], Diagram[State]):
@@ -62,17 +51,10 @@ class Skills(Worded[State], Diagram[State]):
         new = grow(old, event)
         return state if new == old else State({**state.shelves, event.lane: new})
 
-    def told(self, state: State, old: State, event: Event) -> str:
-        said = super().told(state, old, event)
-        if isinstance(read(event), ModelRequested):
-            stack = state.shelves[event.lane].sent[-1]
-            said = f"Request {stack.last} has ≈{stack.tokens:,} tokens of skills."
-        return said if len(state.shelves) == 1 else f"{one_line(event.lane, 40)}: {said}"
-
     def _says(self, state: State) -> list[str]:
         if not state.shelves:
             return ["No skills were listed yet."]
-        parts = []
+        parts: list[str] = []
         for lane, shelf in state.shelves.items():
             loaded, all = len(shelf.loaded), count(len(shelf.sizes), "skill")
             is_loaded = f"{loaded or 'none'} of {all} {'are' if loaded > 1 else 'is'} loaded"
@@ -80,10 +62,9 @@ class Skills(Worded[State], Diagram[State]):
             ratio = whole / now if now else 0.0
             times = f" ({ratio:.{int(ratio < 10)}f} times as many)" if ratio >= 2 else ""
             said = f"≈{now:,} tokens of skills in a request; all upfront, ≈{whole:,}{times}."
-            if len(state.shelves) == 1:
-                return [f"{is_loaded[:1].upper()}{is_loaded[1:]}.", said]
-            parts.append(f"{one_line(lane, 40)}: {is_loaded}, {said}")
-        return [f"{len(parts)} agents with skills.", *parts]
+            name = f"{one_line(lane, 40)}: " if len(state.shelves) > 1 else ""
+            parts += [f"{name}{is_loaded[:1].upper()}{is_loaded[1:]}.", said]
+        return parts
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas, y = Canvas(width), 0.0
@@ -127,8 +108,10 @@ def _stack(
     said = ", ".join(f"{part.name} ≈{part.tokens:,}" for part in new)
     canvas.text(f"new {key}", 118, y + 14, f"+ {said}" if said else "", width=canvas.width - 226)
     canvas.text(f"tokens {key}", canvas.width, y + 14, f"≈{stack.tokens:,} tokens", "e", width=104)
-    x = 0.0
-    for place, part in enumerate(_few(stack.parts)):
+    x, parts = 0.0, [*stack.parts[:PARTS]]
+    if rest := stack.parts[PARTS:]:
+        parts.append(Part("result", f"{len(rest)} more", sum(part.tokens for part in rest)))
+    for place, part in enumerate(parts):
         length = canvas.width * part.tokens / scale
         says = f"{label}: {part.name}, ≈{part.tokens:,} tokens"
         size = (max(length - 1, 1), 16)
@@ -137,30 +120,13 @@ def _stack(
     return y + 44
 
 
-def _few(parts: Sequence[Part]) -> list[Part]:
-    """The parts to draw: of many that were loaded the older ones are one part."""
-    fixed = [part for part in parts if part.mark != "result"]
-    loaded = [part for part in parts if part.mark == "result"]
-    if gone := loaded[:-PARTS]:
-        tokens = sum(part.tokens for part in gone)
-        loaded = [Part("result", f"{len(gone)} that were loaded before", tokens), *loaded[-PARTS:]]
-    return [*fixed, *loaded]
-
-
 def _everything(canvas: Canvas, shelf: Shelf, state: State, y: float) -> float:
     """Draw how long all instructions would be; return the lower edge, in pixels."""
     key, whole = clean(shelf.lane), shelf.everything
     label = f"all {count(len(shelf.sizes), 'skill')} upfront: not sent"
     canvas.text(f"whole {key}", 0, y + 14, label, "b", width=canvas.width - 112)
     canvas.text(f"whole tokens {key}", canvas.width, y + 14, f"≈{whole:,} tokens", "e", width=110)
-    length = canvas.width * min(whole / state.scale, 1)
+    length = canvas.width * whole / state.scale
     says = f"{label}: ≈{whole:,} tokens"
     canvas.box(f"whole bar {key}", 0, y + 20, length, 16, "pending", (), "d", says=says)
-    if whole > state.scale:
-        x = canvas.width * 0.8
-        times = f"{whole / max(shelf.now.tokens, 1):.0f} × as long, drawn broken"
-        canvas.text(f"times {key}", x / 2, y + 32, times, "c", "pending")
-        for number in range(2):
-            path = "M0 22l5 -7l-5 -7l5 -7"
-            canvas.edge(f"break {key} {number}", path, "pending", "w", x=x + 8 * number, y=y + 17)
     return y + 44

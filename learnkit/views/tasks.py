@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import pairwise
 
 from learnkit.events.log import Event
 from learnkit.events.sentences import ended
@@ -22,9 +20,8 @@ from learnkit.views.board import TASK, Board, Spell, TaskCard, progress
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram, Worded
 from learnkit.views.drawing.display import Canvas, fitting
-from learnkit.views.drawing.layout import Layout, layered
+from learnkit.views.drawing.layout import layered
 from learnkit.views.drawing.time_axis import Axis, duration
-from learnkit.views.words import describe
 
 #: Height in pixels of a task with one line of its subject, and with two.
 TALL, TALLER = 42.0, 58.0
@@ -81,13 +78,6 @@ class Tasks(Worded[State], Diagram[State]):
         spells = board.spells_after(state.spells, state.tasks, tasks, event.time)
         return State(tasks, spells, keeper, opened, refused, max(event.time, state.now))
 
-    def told(self, state: State, old: State, event: Event) -> str:
-        if len(state.opened) > len(old.opened):
-            active = _ids(state, theme.ACTIVE)
-            left = f", {listed(active)} in progress" if active else ""
-            return f"A new run opens the board: {progress(state.tasks)}{left}."
-        return describe(event)
-
     def _says(self, state: State) -> list[str]:
         if not state.tasks:
             return ["The board is empty."]
@@ -116,9 +106,8 @@ class Tasks(Worded[State], Diagram[State]):
         tied |= {one for id in tied for one in shown[id] if one in shown}
         y = 2.0
         if tied:
-            shape = tuple((id, tuple(one for one in shown[id] if one in tied)) for id in tied)
-            names = len(tied) <= max(24, rows)
-            y += self._graph(canvas, state.tasks, shape, names) + 12
+            edges = [(one, id) for id in tied for one in shown[id] if one in tied and one != id]
+            y += self._graph(canvas, state.tasks, edges, len(tied) <= max(24, rows)) + 12
         loose = [id for id in shown if id not in tied]
         if loose:
             y = self._loose(canvas, state.tasks, loose, y)
@@ -137,17 +126,16 @@ class Tasks(Worded[State], Diagram[State]):
         self,
         canvas: Canvas,
         tasks: Board,
-        shape: tuple[tuple[int, tuple[int, ...]], ...],
+        edges: list[tuple[int, int]],
         names: bool,
     ) -> float:
         """Draw the tasks that wait for others, and those; return the height."""
-        room = canvas.width - 4
-        layout = _laid(shape, room, TALL if names else TASK)
+        room, tied = canvas.width - 4, {id for edge in edges for id in edge}
+        layout = layered(tied, edges, room, TALL if names else TASK)
         inside = layout.size[0] - 16
         if names and any(len(_lines(tasks[id].subject, inside)) > 1 for id in layout.places):
-            layout = _laid(shape, room, TALLER)
-        layout = layout.shifted(2, 2)
-        canvas.width = max(canvas.width, layout.width + 4)
+            layout = layered(tied, edges, room, TALLER)
+        canvas.width = max(canvas.width, layout.width + 2)
         for a, b in layout.ways:
             mark = "done" if tasks[a].mark is theme.DONE else "blocked"
             style = "" if mark == "done" else "d"
@@ -157,7 +145,7 @@ class Tasks(Worded[State], Diagram[State]):
             top = card.top if 7 * len(card.top) <= inside else card.short
             lines = [top, *_lines(card.subject, inside)] if names else [top]
             self._task(canvas, card, (x, y, *layout.size), lines)
-        return layout.height
+        return layout.height - 2
 
     def _loose(self, canvas: Canvas, tasks: Board, ids: list[int], y: float) -> float:
         """Draw the tasks that have no dependencies; return where they end."""
@@ -194,12 +182,6 @@ def _shown(tasks: Board, most: int) -> dict[int, tuple[int, ...]]:
     return {card.id: card.blocked_by for card in sorted(first, key=lambda card: card.id)}
 
 
-@lru_cache(maxsize=64)
-def _laid(shape: tuple[tuple[int, tuple[int, ...]], ...], room: float, tall: float) -> Layout:
-    edges = [(blocker, id) for id, blockers in shape for blocker in blockers if blocker != id]
-    return layered([id for id, _ in shape], edges, room, tall)
-
-
 def _lines(subject: str, room: float) -> list[str]:
     """A subject on one line, or on two."""
     lines = textwrap.wrap(one_line(subject, 200), max(int(room / 6.5), 4)) or [""]
@@ -228,15 +210,13 @@ def _strip(canvas: Canvas, state: State, y: float) -> float:
     for number, (one, place) in enumerate(zip(state.spells, places, strict=True)):
         if place[1] < low:
             board.draw_spell(canvas, f"bar {number}", one, state.tasks, place)
-    ends = [*map(time.x, state.opened), time.left + time.room]
-    for number, (x, end) in enumerate(pairwise(ends)):
-        says = f"{duration(state.opened[number])}: a new run opens the board, as it was left"
-        canvas.edge(f"opened {number}", f"M0 0V{low - top + 12:g}", "system", "wd", x=x, y=top - 6)
-        long = "a new run opens the board"
-        texts = (long, "a new run", "new")
-        fits = [text for text in texts if 6.5 * len(text) < end - x - 8]
-        if fits[:1] != [long] and not number and 6.5 * len(long) < x - 8:
-            canvas.text("new 0", x - 6, low + 14, long, "e", says=says)
-        elif fits:
-            canvas.text(f"new {number}", x + 6, low + 14, fits[0], "", width=end - x, says=says)
+    for number, at in enumerate(state.opened):
+        x, long = time.x(at), "a new run opens the board"
+        says = f"{duration(at)}: {long}, as it was left"
+        path = f"M0 0V{low - top + 12:g}"
+        canvas.edge(f"opened {number}", path, "system", "wd", x=x, y=top - 6, says=says)
+        if not number:  # what the lines are is said once
+            beside = x + 6.5 * len(long) + 8 < canvas.width
+            x, style = (x + 6, "") if beside else (x - 6, "e")
+            canvas.text("new", x, low + 14, long, style)
     return low + (20 if state.opened else 4)

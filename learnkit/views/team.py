@@ -51,13 +51,6 @@ class State:
         lived = self.lives.get(name, ())
         return [(*one, end) for one, (_, end) in pairwise([*lived, ("", self.now)])]
 
-    def idle(self, person: Person) -> float:
-        """For how long an agent that is shut down had been idle before, in seconds."""
-        match self.spans(person.name)[-2:]:
-            case [("idle", begin, end), ("shutdown", _, _)]:
-                return end - begin
-        return 0.0
-
 
 class Team(Worded[State], Diagram[State]):
     """Lifecycle lanes and the board below them."""
@@ -116,15 +109,13 @@ class Team(Worded[State], Diagram[State]):
 
 def _statuses(state: State) -> str:
     """What each agent is doing, in words."""
-    groups: dict[tuple[str, bool], list[Person]] = {}
+    groups: dict[str, list[str]] = {}
     for one in drawn(state.people):
-        groups.setdefault((folk.status(one), state.idle(one) > 0), []).append(one)
-    parts = []
-    for (word, _), those in groups.items():
-        names, idle = [one.name for one in those], sorted(map(state.idle, those))
-        limits = [duration(round(idle[0], 1)), duration(round(idle[-1], 1))]
-        after = f" (idle for {' to '.join(dict.fromkeys(limits))} before)" if idle[0] else ""
-        parts.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} {word}{after}")
+        groups.setdefault(folk.status(one), []).append(one.name)
+    parts = [
+        f"{listed(names)} {'is' if len(names) == 1 else 'are'} {word}"
+        for word, names in groups.items()
+    ]
     return f"{'; '.join(parts)}."
 
 

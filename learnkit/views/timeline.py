@@ -146,11 +146,6 @@ class Run:
     jobs: dict[str, Job] = field(default_factory=dict)
     now: float = 0.0
 
-    def told(self, lane: str) -> list[float]:
-        """When the results of its jobs reach the model, in seconds."""
-        mine = [job.told for job in self.jobs.values() if job.agent == lane]
-        return sorted({at for at in mine if at is not None})
-
     @property
     def serial(self) -> float:
         """Seconds that the same work takes if each command is waited for where it stands."""
@@ -183,11 +178,6 @@ class State:
     def run(self) -> Run:
         """The run that grows."""
         return self.runs[-1]
-
-    @property
-    def axis(self) -> Axis:
-        """The scale of time."""
-        return Axis(max(run.now for run in self.runs))
 
 
 class Timeline(Worded[State], Diagram[State]):
@@ -307,7 +297,8 @@ class _Sheet:
         self.canvas, self.state = canvas, state
         self.left = 66.0 if canvas.width < 560 else 84.0
         self.right = canvas.width - 12
-        self.axis = replace(state.axis, left=self.left, room=self.right - self.left)
+        far = max(run.now for run in state.runs)
+        self.axis = Axis(far, self.left, self.right - self.left)
         self.x = self.axis.x
 
     def draw(self, rows: int) -> None:
@@ -361,11 +352,6 @@ class _Sheet:
         worker = run.workers[name]
         self.canvas.text(f"name {key}", 2, y + 16, name, "b", width=self.left - 6)
         spans = [one if one.end is not None else replace(one, end=run.now) for one in worker.spans]
-        last = worker.of("assistant")[-1:]
-        due = any(job.agent == name and job.told is None for job in run.jobs.values())
-        if due and not worker.done and last and not (last[0].acts or last[0].waits):
-            begin = run.now if last[0].end is None else last[0].end
-            spans.append(Span("idle", "", begin, run.now))
         for mark in ("idle", "call", "assistant"):
             for group in self.grouped([one for one in spans if one.mark == mark and one.long]):
                 times, many = (group[0].begin, group[-1].end or 0), len(group)
@@ -375,7 +361,8 @@ class _Sheet:
                 what = f"{count(many, 'turn')}: {did}" if mark == "assistant" else label
                 says = f"{name}, {duration(times[0])} to {duration(times[1])}: {what}"
                 self.box(f"{mark} {key} {times[0]:g}", times, y, mark, label, says)
-        for at in run.told(name):
+        told = {job.told for job in run.jobs.values() if job.agent == name}
+        for at in sorted(at for at in told if at is not None):
             says = f"at {duration(at)} a request delivers the results of finished jobs"
             spot = self.x(at), y + _BAR + 2
             self.canvas.dot(f"told {key} {at:g}", *spot, 7, "injected", "✉\ufe0e", says=says)

@@ -152,9 +152,6 @@ class Todo(Worded[State], Diagram[State]):
         y += 36
         if state.done < len(state.items):
             y = _gauge(canvas, state, y)
-        elif state.items:  # in the gauge's place, so that the picture keeps its height
-            canvas.text("nothing open", 2, y + 10, "no item is open, so no reminder follows", "q")
-            y += 36
         canvas.height = y + 2
         return canvas
 

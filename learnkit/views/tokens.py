@@ -2,8 +2,7 @@
 
 Each request is a column on one scale with the threshold: what came from the prompt cache, and what
 is new. So a rewrite shows twice: the column is shorter, and more of it is new. An arrow goes from
-the length before a compaction to the one after it. A request that fills the context window shows
-where the window ends.
+the length before a compaction to the one after it.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from dataclasses import dataclass, replace
 from learnkit.core.token_count import estimate_tokens
 from learnkit.events.compaction import CompactionCleared, CompactionSummarised, TokensEstimated
 from learnkit.events.log import Event
-from learnkit.events.loop import MessageAdded, MessagesRewritten, ModelReplied, RunEnded, RunStarted
+from learnkit.events.loop import MessageAdded, MessagesRewritten, ModelReplied, RunStarted
 from learnkit.events.text import count, listed
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import theme
@@ -26,12 +25,8 @@ from learnkit.views.drawing.text import scale_of
 #: In pixels: the height of a full column, its upper end, where the first one begins, and the least
 #: that a column takes.
 HEIGHT, TOP, LEFT, LEAST = 170, 56, 48, 3
-#: So many requests are drawn one by one; of more, two at a time, then three.
-SINGLE = 30
 #: For how many columns there is room.
 _SLOTS = (6, 10, 16, 24, 32, 48, 64, 90, 128, 180, 224)
-#: The reason to stop of a reply that the context window has no room for.
-_FULL = "model_context_window_exceeded"
 #: Last word of a compaction's event type -> glyph, and what it is.
 _LAYERS = {"cleared": ("▽", "clearing"), "summarised": ("▼", "summary")}
 
@@ -67,38 +62,29 @@ class Shortened:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What is drawn: requests, compactions, threshold. And what is only known so far.
+    """The requests, the compactions, the threshold. And what is only known so far.
 
     Attributes:
         requests: all that were answered.
-        shown: how many of them are drawn.
         shortened: the compactions.
         threshold: tokens at which compaction begins; 0 for none.
-        window: tokens of the request that filled the context window; 0 for none.
         head: tokens of the system prompt and the tools.
         length: tokens of the messages.
         estimate: what the harness has estimated for the next request, if it has.
     """
 
     requests: tuple[RequestLength, ...] = ()
-    shown: int = 0
     shortened: tuple[Shortened, ...] = ()
     threshold: int = 0
-    window: int = 0
     head: int = 0
     length: int = 0
     estimate: int | None = None
 
     @property
-    def drawn(self) -> tuple[RequestLength, ...]:
-        """The requests in the picture."""
-        return self.requests[: self.shown]
-
-    @property
     def scale(self) -> int:
         """The tokens that the full height represents: a round number."""
-        columns = [one.tokens for one in self.drawn]
-        threshold = self.threshold if self.drawn else 0
+        columns = [one.tokens for one in self.requests]
+        threshold = self.threshold if self.requests else 0
         return scale_of(max([threshold, *columns, *(one.before for one in self.shortened)]))
 
 
@@ -125,35 +111,29 @@ class Tokens(Worded[State], Diagram[State]):
             case CompactionCleared() | CompactionSummarised() as cut:
                 layer = event.type.partition(".")[2]
                 cuts = (*state.shortened, Shortened(len(requests), layer, cut.before, cut.after))
-                return replace(state, shortened=cuts, shown=len(requests), estimate=None)
-            case ModelReplied(purpose="conversation", usage=usage, stop_reason=reason):
+                return replace(state, shortened=cuts, estimate=None)
+            case ModelReplied(purpose="conversation", usage=usage):
                 guess = state.head + state.length if state.estimate is None else state.estimate
                 cached = usage.cache_read_input_tokens
                 new = RequestLength(usage.sent or guess, cached, bool(usage.sent))
-                number = len(requests) + 1
-                due = number % (1 + number // SINGLE) == 0
-                shown = number if due else state.shown
-                window = new.tokens if reason == _FULL else state.window
-                state = replace(state, shown=shown, window=window, estimate=None)
-                return replace(state, requests=(*requests, new))
-            case RunEnded():
-                return replace(state, shown=len(requests))
+                return replace(state, requests=(*requests, new), estimate=None)
         return state
 
     def told(self, state: State, old: State, event: Event) -> str:
         if state.shortened != old.shortened:
             return f"{state.shortened[-1].said}."
-        if not state.drawn:
+        if not state.requests:
             return super().told(state, old, event)
-        return f"{_said(state, state.shown - 1)}."
+        return f"{_said(state, len(state.requests) - 1)}."
 
     def _says(self, state: State) -> list[str]:
-        if not state.drawn:
+        if not state.requests:
             return ["No request was answered yet."]
-        number, longest = len(state.drawn), max(one.tokens for one in state.drawn)
+        number, longest = len(state.requests), max(one.tokens for one in state.requests)
         under = longest <= state.threshold
         limit = f", {'under' if under else 'over'} the threshold of {state.threshold:,}"
         limit = limit if state.threshold else ""
+        which = f"The longest of {number} requests" if number > 1 else "The only request"
         has = f"has ≈{longest:,} tokens"
         if layers := [one.layer for one in state.shortened]:
             s = "s" * (len(layers) == 1)
@@ -163,21 +143,17 @@ class Tokens(Worded[State], Diagram[State]):
                 if layer in layers
             ]
             saved = sum(one.before - one.after for one in state.shortened)
-            first = f"{count(len(layers), 'compaction')} remove{s} ≈{saved:,} tokens."
-            said = f"{listed(kinds)}. The longest of {number} requests {has}{limit}."
             # What passes the threshold is never sent.
-            if under and all(one.before > state.threshold for one in state.shortened):
-                keeps = f"keep{s} every request under the threshold of {state.threshold:,} tokens"
-                said = f"{listed(kinds)} remove{s} ≈{saved:,} tokens. "
-                said += f"The longest of {number} requests {has}."
-                first = f"{count(len(layers), 'compaction')} {keeps}."
+            kept = under and all(one.before > state.threshold for one in state.shortened)
+            does = f"remove{s} ≈{saved:,} tokens"
+            keeps = f"keep{s} every request under the threshold of {state.threshold:,} tokens"
+            first = f"{count(len(layers), 'compaction')} {keeps if kept else does}."
+            said = f"{listed(kinds)} {does}. {which} {has}{'' if kept else limit}."
         else:
-            which = f"The longest of {number} requests" if number > 1 else "The only request"
-            fills = f"Request {number} fills the context window: ≈{longest:,} tokens."
-            first = fills if state.window else f"{which} {has}."
+            first = f"{which} {has}."
             said = f"Nothing was compacted{limit}."
-        cached = sum(one.cached for one in state.drawn)
-        share = cached / max(sum(one.tokens for one in state.drawn), 1)
+        cached = sum(one.cached for one in state.requests)
+        share = cached / max(sum(one.tokens for one in state.requests), 1)
         return [first, said, f"{share:.0%} of all tokens sent came from the cache." * bool(cached)]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
@@ -189,35 +165,30 @@ class Tokens(Worded[State], Diagram[State]):
             canvas.edge(f"line {tick}", f"M0 0H{room:g}", x=LEFT, y=y)
         canvas.text("unit", 0, 12, "≈ tokens in a request", "q")
         # A column may have to stand for several requests: then the longest of them.
-        group = math.ceil(max(len(state.drawn), 1) / min(8 * rows, room / LEAST))
+        group = math.ceil(max(len(state.requests), 1) / min(8 * rows, room / LEAST))
         # Room for more than there are, so that the columns don't move with every request.
-        slots = next(n for n in _SLOTS if n >= math.ceil(len(state.drawn) / group))
+        slots = next(n for n in _SLOTS if n >= math.ceil(len(state.requests) / group))
         each = room / slots
         width_of = max(each - 2, 1.5)
         cached = ""  # one path for all: a bar each would make the static form too long
-        for first in range(0, len(state.drawn), group):
-            places = range(first, min(first + group, len(state.drawn)))
-            place = max(places, key=lambda number: state.drawn[number].tokens)
-            one, x = state.drawn[place], LEFT + each * (first // group) + 1
+        for first in range(0, len(state.requests), group):
+            places = range(first, min(first + group, len(state.requests)))
+            place = max(places, key=lambda number: state.requests[number].tokens)
+            one, x = state.requests[place], LEFT + each * (first // group) + 1
             high, pale = (HEIGHT * part / scale for part in (one.tokens, one.cached))
             size = (width_of, high - pale, theme.FRESH.key)
             canvas.bar(f"new {first}", x, base - high, *size, says=_said(state, place))
             cached += f"M{x:.1f} {-pale:.1f}h{width_of:.1f}V0h{-width_of:.1f}z" * bool(pale)
         if cached:
             canvas.edge("cached", cached, theme.CACHED.key, "f", y=base)
-        # What the dashed lines are is said above them, where no column and no arrow gets.
-        limits = {"threshold": state.threshold, "window": state.window}
-        lines = []
-        for key, tokens in limits.items() if state.drawn else ():
-            if tokens:
-                y = base - HEIGHT * tokens / scale
-                canvas.edge(key, f"M0 0H{room:g}", "", "di", x=LEFT, y=y)
-                lines.append(f"dashed: {key} of {tokens:,}".replace("window", "context window"))
-        x, y, style = (0, 28, "") if width < 480 else (width, 12, "e")
-        if lines:
-            canvas.text("limits", x, y, " · ".join(lines), style)
+        if state.threshold and state.requests:
+            y = base - HEIGHT * state.threshold / scale
+            canvas.edge("threshold", f"M0 0H{room:g}", "", "di", x=LEFT, y=y)
+            # What the dashed line is is said above it, where no column and no arrow gets.
+            x, y, style = (0, 28, "") if width < 480 else (width, 12, "e")
+            canvas.text("limits", x, y, f"dashed: threshold of {state.threshold:,}", style)
         _arrows(canvas, state, each, group)
-        last = len(state.drawn)
+        last = len(state.requests)
         if last:
             canvas.text("first", LEFT, base + 16, "request 1", "q")
         end = LEFT + each * math.ceil(last / group)
@@ -234,7 +205,7 @@ class Tokens(Worded[State], Diagram[State]):
 
 
 def _said(state: State, place: int) -> str:
-    one = state.drawn[place]
+    one = state.requests[place]
     cached = f", {one.cached:,} of them from the cache" if one.cached else ", all of them new"
     return f"Request {place + 1} has {'' if one.counted else '≈'}{one.tokens:,} tokens{cached}"
 

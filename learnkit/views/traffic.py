@@ -83,7 +83,6 @@ class State:
 
     people: People = field(default_factory=dict)
     lines: tuple[TrafficLine, ...] = ()
-    sent: int = 0
     waits: str = ""
 
 
@@ -96,11 +95,11 @@ class Traffic(Worded[State], Diagram[State]):
     def fold(self, state: State, event: Event) -> State:
         if state.waits:  # what follows is the run's end, until it runs again with your reply
             return state
-        people, lines, sent = folk.grown(state.people, event), state.lines, state.sent
+        people, lines = folk.grown(state.people, event), state.lines
         at = f"{event.seq}", event.time
         match read(event):
             case MailSent(mail=mail):
-                lines, sent = _posted(lines, event, mail), sent + 1
+                lines = _posted(lines, event, mail)
             case MailRead(ids=ids):
                 lines = tuple(
                     replace(line, unread=tuple(id for id in line.unread if id not in ids))
@@ -121,24 +120,22 @@ class Traffic(Worded[State], Diagram[State]):
                 return replace(state, waits=waits)
             case _:  # who works and who is idle isn't shown here
                 people = people if people.keys() != state.people.keys() else state.people
-        return State(people, lines, sent)
+        return State(people, lines)
 
     def _says(self, state: State) -> list[str]:
         waits = [f"{one_line(state.waits, 40)} waits for your reply."] if state.waits else []
-        if not state.sent:
+        mails = [line for line in state.lines if line.ids]
+        if not mails:
             return [*waits, "No message has been sent yet."]
         unread = sum(len(person.unread) for person in state.people.values())
         waiting = f"{unread} unread" if unread else "all read"
-        if state.sent == 1:
+        sent = sum(len(line.ids) for line in mails)
+        if sent == 1:
             waiting = "unread" if unread else "read"
-        mails = [line for line in state.lines if line.ids]
-        ways = listed(_ways(mails, next(iter(state.people))))
-        last = next((one for one in reversed(mails) if one.type not in _ASKS), mails[-1])
-        about = "shutdowns" if mails[-1].type.startswith("shutdown") else "answer about a plan"
-        which = "The last" if last is mails[-1] else f"Before the {about}"
+        last = mails[-1]
         said = f"{last.sender} to {listed(list(last.to))}: {quoted(last.said, 110)}"
-        much = f"{count(state.sent, 'message')}, {waiting}."
-        return [*waits, much, f"{ways[:1].upper()}{ways[1:]}.", ended(f"{which}, {said}.")]
+        much = f"{count(sent, 'message')}, {waiting}."
+        return [*waits, much, ended(f"The last, {said}.")]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas, people = Canvas(width), folk.drawn(state.people)
@@ -153,24 +150,20 @@ class Traffic(Worded[State], Diagram[State]):
         hidden = len(state.lines) - len(shown)
         y += 20 * canvas.left_out("gone", left, y + 12, hidden, "earlier line")
         # Lifelines lie below everything, but only what follows tells where they end.
-        tops, parts = dict.fromkeys(here, 4.0), {name: [4.0 + _HEAD] for name in here}
+        tops, ends = dict.fromkeys(here, 4.0), dict[str, float]()
         places = {}
         for line in shown:
             places[line.key] = y
             name = line.to[0]
-            if line.type == "joins" and len(parts.get(name, ())) % 2 == 0:
+            if line.type == "joins":
                 tops.setdefault(name, y - 4)
-                parts.setdefault(name, []).append(y + (_HEAD - 4 if tops[name] == y - 4 else 8))
-            elif not line.ids and line.type != "joins" and len(parts.get(name, ())) % 2:
-                parts[name].append(y + 8)
+                ends.pop(name, None)
+            elif not line.ids:
+                ends[name] = y + 8
             y += _GAP + _ROW * (1 + len(_texts(line, width - left)))
-        for name, ends in parts.items():
-            many = [*ends, y] if len(ends) % 2 else ends
-            path = "".join(
-                f"{'MV'[n % 2]}{'' if n % 2 else '0 '}{at - tops[name]:g}"
-                for n, at in enumerate(many)
-            )
-            canvas.edge(f"life {name}", path, x=middle[name], y=tops[name])
+        for name, top in tops.items():
+            path = f"M0 {_HEAD}V{ends.get(name, y) - top:g}"
+            canvas.edge(f"life {name}", path, x=middle[name], y=top)
         for person in people:
             x, top, mark = middle[person.name], tops[person.name], marks[person.name]
             says = f"{person.name}, {person.role}" if person.role else person.name
@@ -185,7 +178,7 @@ class Traffic(Worded[State], Diagram[State]):
             says = f"{theme.PENDING.glyph} {state.waits} waits for your reply"
             canvas.text("waits", 2, y + 12, says, "b", marks.get(state.waits, ""))
             y += _GAP + _ROW
-        if state.sent:
+        if any(line.ids for line in state.lines):
             canvas.text("legend", 2, y + 14, "✓ read · ○ unread, in the inbox", "q")
             y += 14
         canvas.height = y + 10
@@ -203,19 +196,6 @@ def _posted(
         return (*lines[:-1], more)
     ends = mail.sender, (mail.to,), mail.type, mail.content, ids, mail.request_id or "", ids
     return (*lines, TrafficLine(f"{event.seq}", event.time, *ends))
-
-
-def _ways(mails: list[TrafficLine], lead: str) -> list[str]:
-    """How many messages went among the teammates, to the lead, and from it."""
-    pairs = [(line.sender, to) for line in mails for to in line.to]
-    among = [pair for pair in pairs if lead not in pair]
-    who = sorted({name for pair in among for name in pair})
-    ways = {
-        f"between {listed(who)}" if len(who) == 2 else "among teammates": len(among),
-        f"to {lead}": sum(to == lead for _, to in pairs),
-        f"from {lead}": sum(sender == lead for sender, _ in pairs),
-    }
-    return [f"{number} {way}" for way, number in ways.items() if number]
 
 
 def _texts(line: TrafficLine, room: float) -> list[str]:

@@ -71,7 +71,7 @@ class Step:
     """Something that has a place of its own from left to right.
 
     Attributes:
-        kind: create, commit, merge, keep, remove; conflict for a merge that failed, or failed.
+        kind: create, commit, merge, keep, remove; conflict for a merge that failed.
         tree: the name of the worktree; empty for the main branch.
         at: the time in seconds.
         by: the agent.
@@ -132,9 +132,8 @@ class Worktrees(Worded[State], Diagram[State]):
                 tree = Tree(new.name, new.branch, agent, new.task_id, new.status, merged)
                 state = replace(state, trees={**state.trees, tree.name: tree})
                 return _with(state, [Step(kind, tree.name, event.time, event.lane)])
-            case WorktreeFailed(name=name, tool=tool, problem=text) if name in state.trees:
-                kind = "conflict" if tool == "merge" else "failed"
-                return _with(state, [Step(kind, name, event.time, event.lane, text)])
+            case WorktreeFailed(name=name, tool="merge", problem=text) if name in state.trees:
+                return _with(state, [Step("conflict", name, event.time, event.lane, text)])
             case WorktreeCommits(commits=commits):
                 return _committed(state, event, commits)
             case TaskDeleted():
@@ -168,11 +167,8 @@ class Worktrees(Worded[State], Diagram[State]):
             parts.append(f"The {stay.format(listed(gone))}.")
         if undone := [step for step in state.steps if step.kind == "conflict"]:
             clash = all("conflict" in step.text for step in undone)
-            verb = "was" if len(undone) == 1 else "were"
-            how = f"met a conflict and {verb} undone" if clash else f"{verb} refused"
+            how = "met a conflict" if clash else "refused"
             parts.append(f"{count(len(undone), 'merge')} {how}.")
-        if failed := sum(step.kind == "failed" for step in state.steps):
-            parts.append(f"{count(failed, 'call')} failed.")
         return parts
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
@@ -318,8 +314,6 @@ class _Plan:
             shade = mark if one.kind == "merge" else tone
             self.canvas.edge(f"into {key}", path, shade, style, x=x, y=y)
             self.canvas.dot(f"step {key}", x, y, 9, tone, glyph, says=says, pair=pair)
-        elif one.kind == "failed":
-            self.canvas.dot(f"step {key}", x, y, 9, "failed", "✗", says=says, pair=pair)
         elif one.kind == "commit":
             lanes = {step.id: step for step in self.steps if step.id}
             for parent in (lanes[id] for id in one.parents[1:] if id in lanes):

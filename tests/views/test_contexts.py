@@ -70,13 +70,13 @@ def test_the_finding_says_what_came_back_of_what_the_children_read() -> None:
     )
 
 
-def test_forty_children_fit_and_the_static_form_counts_what_it_leaves_out() -> None:
+def test_forty_children_fit_into_the_picture_and_the_static_form() -> None:
     _, view = family(40)
     canvas = view.draw(view.at(), WIDE, 60)
     assert sum(one.key.startswith("who ") for one in canvas.shapes) == 41
     html = view.html()
     assert len(html.encode()) < 20_000
-    assert "more" in html
+    assert f"{40 - html.count('given back')} agents left out" in html
     assert "40 subagents read" in html
 
 

@@ -233,12 +233,10 @@ FINDINGS: list[tuple[str, list[Step], str]] = [
             *[("lead", "worktree.create", tree(name)) for name in "ab"],
             *[("lead", "worktree.merge", tree(name)) for name in "ab"],
             *[("lead", "worktree.remove", tree(name, "removed")) for name in "ab"],
-            ("lead", "worktree.failed", {"tool": "remove", "name": "a", "problem": "in use"}),
             ("lead", "worktree.failed", {"tool": "merge", "name": "a", "problem": "it is dirty"}),
             ("lead", "task.deleted", {"task": task(1, "x")}),
         ],
-        "a and b are merged and removed. The branches of a and b stay. 1 merge was refused. "
-        "1 call failed.",
+        "a and b are merged and removed. The branches of a and b stay. 1 merge refused.",
     ),
     (
         "Timeline",
@@ -300,7 +298,7 @@ FINDINGS: list[tuple[str, list[Step], str]] = [
             mail(1, "lead", "alice", "x"),
             ("lead", "team.lost", {"name": "erin", "seconds": 3}),
         ],
-        "1 message, unread. 1 from lead. The last, lead to alice: “x”.",
+        "1 message, unread. The last, lead to alice: “x”.",
     ),
 ]
 

@@ -110,7 +110,7 @@ def test_a_hundred_skills_are_counted_and_fit(width: float) -> None:
     view = Skills(log)
     html = view.html()
     assert len(html.encode()) < LIMIT
-    assert "more skills" in html
+    assert "earlier stacks left out" in html
     canvas = drawn(view, width=width)
     assert "earlier stack" in canvas["gone lead"].lines[0]
     assert max(one.x + one.width for one in canvas.shapes) <= width

@@ -64,7 +64,7 @@ def test_under_20_kilobytes_however_long_the_run(
     html = view(one.log).html()
     assert len(html.encode()) < static.LIMIT
     if turns == 400 and view in (Messages, Dispatch, Todo, Compaction):
-        assert re.search(r"7\d\d messages left out|… \d+ (more|earlier)<", html)
+        assert re.search(r"7\d\d messages left out|\d+ (more|earlier) \w+ left out<", html)
 
 
 def hostile(value: Any, key: str = "") -> Any:
@@ -126,7 +126,4 @@ def test_text_plain_is_one_line_and_the_same_every_time(story: EventLog) -> None
         f"≈ {sent + estimate_tokens(messages[:3])} in the last one alone."
     )
     assert bundle == Messages(list(story))._repr_mimebundle_()
-    assert str(Dispatch(story)) == (
-        "tool dispatch: 2 calls: there is no tool send_mail. 1 ok and 1 failed. "
-        "read_file and write_file were not called."
-    )
+    assert str(Dispatch(story)) == ("tool dispatch: 2 calls: there is no tool send_mail.")

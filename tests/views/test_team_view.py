@@ -124,15 +124,13 @@ def test_a_remote_agent_that_is_lost_does_not_look_shut_down_and_comes_back(widt
     assert canvas["end shutdown eve 3"].x == idle.x + idle.width
 
 
-def test_the_title_says_who_left_for_want_of_work_and_who_did_not() -> None:
+def test_the_title_says_who_left_and_who_did_not() -> None:
     day = Day()
     day.status(10.0, "alice", "idle")
     day.status(30.0, "bob", "shutdown")
     day.status(70.0, "alice", "shutdown")
     view = Team(day.log)
-    assert view.finding(view.at()) == (
-        "lead is working; alice is shut down (idle for 60 s before); bob is shut down."
-    )
+    assert view.finding(view.at()) == "lead is working; alice and bob are shut down."
 
 
 def test_who_took_over_a_task_has_it_and_long_days_keep_their_beginning_and_their_end() -> None:

@@ -28,9 +28,12 @@ def contrast(one: str, other: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-@pytest.mark.parametrize(
-    ("shade", "pages"), [("light", theme.LIGHT_PAGES), ("dark", theme.DARK_PAGES)]
-)
+#: Pages the live form has to be readable on: light, and JupyterLab's two dark grounds and black.
+LIGHT_PAGES = ("#ffffff", theme.GROUND)
+DARK_PAGES = ("#111111", "#212121", "#000000")
+
+
+@pytest.mark.parametrize(("shade", "pages"), [("light", LIGHT_PAGES), ("dark", DARK_PAGES)])
 def test_text_and_edges_stand_out(shade: str, pages: tuple[str, ...]) -> None:
     for mark in MARKS.values():
         tone: Tone = getattr(mark, shade)

@@ -60,7 +60,7 @@ def test_the_finding_tells_a_success_and_the_conflict_on_the_way(clash: lk.Event
     view = Worktrees(clash)
     assert said(view) == (
         "a is merged and removed; b is merged and kept. The branch of a stays. "
-        "1 merge met a conflict and was undone."
+        "1 merge met a conflict."
     )
 
 

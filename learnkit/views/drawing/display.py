@@ -289,7 +289,7 @@ class Canvas:
         """Say how many things are not drawn, if there are any; tell whether it was said."""
         if number > 0:
             said = count(number, what) if what else f"{number} more"
-            self.text(key, x, y, f"… {said} …", "q")
+            self.text(key, x, y, f"… {said} …", "q", says=f"{said} left out")
         return number > 0
 
     def frame(self) -> dict[str, str]:
@@ -303,7 +303,9 @@ class Canvas:
         An ``<img>`` sees no colours of the page around it, so it brings a ground of its own.
         """
         body = "".join(shape.markup(static=True) for shape in self.shapes)
-        return document(self.width, self.height, self.marks, body, margin=margin)
+        light, dark, looks = _looks(self.marks)
+        style = f":root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}{looks}"
+        return _svg(self.width, self.height, f"<style>{style}</style>", body, margin=margin)
 
     def inline(self, alt: str) -> str:
         """The diagram as a part of an open notebook, light or dark as JupyterLab is."""
@@ -323,21 +325,6 @@ class Canvas:
         """The diagram as an ``<img>`` that needs no other file."""
         data = base64.b64encode(self.svg(margin=8).encode()).decode()
         return f'<img alt="{esc(alt)}" src="data:image/svg+xml;base64,{data}">'
-
-
-def document(
-    width: float,
-    height: float,
-    marks: Iterable[str],
-    body: str,
-    rules: str = "",
-    *,
-    margin: float = 0,
-) -> str:
-    """Shapes as an SVG document, light or dark as the reader's system is."""
-    light, dark, looks = _looks(marks)
-    style = f":root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}{looks}{rules}"
-    return _svg(width, height, f"<style>{style}</style>", body, margin=margin)
 
 
 def _looks(marks: Iterable[str]) -> tuple[str, str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from statistics import fmean
 
@@ -24,6 +24,8 @@ SWEEPS = 4
 
 #: In pixels: the width of a passing edge's lane, between two nodes, and between two rows.
 LANE, GAP, FALL = 12.0, 10.0, 30.0
+#: In pixels: from the picture's edge, where a line has its width.
+EDGE = 2.0
 #: In pixels: between two columns, and the least and the greatest width of a node in a column.
 STEP, LEAST, MOST = 44.0, 96.0, 240.0
 
@@ -50,12 +52,6 @@ class Layout:
     width: float
     height: float
     down: bool
-
-    def shifted(self, x: float, y: float) -> Layout:
-        """The same layout, moved to the right and down."""
-        places = {node: (u + x, v + y) for node, (u, v) in self.places.items()}
-        ways = {edge: [(u + x, v + y) for u, v in points] for edge, points in self.ways.items()}
-        return replace(self, places=places, ways=ways)
 
     def path(self, edge: Edge) -> str:
         """An edge as SVG path data, with a tip at its end."""
@@ -105,7 +101,7 @@ def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: floa
 
     def point(number: int, at: float, far: float = 0.0) -> Point:
         """A place in a layer: across it, and along the way through it."""
-        side, ahead = round(at, 1), round(number * (along + step) + far, 1)
+        side, ahead = round(at + EDGE, 1), round(number * (along + step) + far + EDGE, 1)
         return (side, ahead) if down else (ahead, side)
 
     places = {node: point(depth[node], middle[node] - across / 2) for node in nodes}

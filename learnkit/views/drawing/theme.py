@@ -129,11 +129,6 @@ MARKS = {
 #: The card that carries a static picture: ink, quiet ink, ground, hairline.
 INK, QUIET, GROUND, HAIRLINE = "#1f2328", "#59616b", "#fdfdfc", "#d9dce1"
 
-#: Pages the live form has to be readable on: light, and JupyterLab's two dark grounds and black.
-LIGHT_PAGES = ("#ffffff", GROUND)
-DARK_PAGES = ("#111111", "#212121", "#000000")
-
-
 _PAGE = {
     "light": {"ink": INK, "quiet": QUIET, "ground": GROUND, "line": HAIRLINE},
     "dark": {"ink": "#e6e8eb", "quiet": "#a2a9b3", "ground": "#1b1d20", "line": "#4a5058"},
