@@ -1,6 +1,6 @@
 """A log as a trajectory in ATIF, which other tools for agents read.
 
-Each step also has, in ``extra``, the events that it tells of: opened again, nothing is lost.
+The trajectory's ``extra`` has the events as well: opened again, nothing is lost.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def to_atif(log: Iterable[Event]) -> dict[str, Any]:
     Args:
         log: of a run, or of a session.
     """
-    lanes: dict[str, _Steps] = {}
+    events, lanes = list(log), dict[str, _Steps]()
     id, began = OURS, 0.0
-    for event in log:
+    for event in events:
         typed = read(event)
         if isinstance(typed, SessionOpened):
             id, began = typed.id or id, typed.started
@@ -46,10 +46,10 @@ def to_atif(log: Iterable[Event]) -> dict[str, Any]:
         if isinstance(typed, SubagentStarted) and typed.parent in lanes:
             lanes[typed.parent].children[typed.call] = event.lane
     main, *others = (lane.trajectory() for lane in lanes.values() or (_Steps("lead", began),))
-    main |= {"session_id": id, **({"subagent_trajectories": others} if others else {})}
+    main |= {"session_id": id, "extra": {OURS: [event._asdict() for event in events]}}
+    main |= {"subagent_trajectories": others} if others else {}
     # Half a surrogate pair is no text elsewhere.
-    made: dict[str, Any] = parsed(json.dumps(main, ensure_ascii=False).encode("utf-8", "replace"))
-    return made
+    return parsed(json.dumps(main, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 class _Steps:
@@ -61,31 +61,29 @@ class _Steps:
         self._agent: dict[str, Any] = {"name": OURS, "version": metadata.version("learnkit")}
         self._steps: list[dict[str, Any]] = []
         self._turn: dict[str, Any] = {}  # the step of the last reply
-        self._events: list[dict[str, Any]] = []  # that no step has yet
 
     def take(self, event: Event, typed: object) -> None:
         """Add what an event tells."""
         match typed:
             case loop.RunStarted():
                 self._agent |= {"model_name": typed.model} if typed.model else {}
-                if "tool_definitions" not in self._agent and typed.tools:
-                    self._agent["tool_definitions"] = [_function(tool) for tool in typed.tools]
+                if typed.tools:
+                    self._agent["tool_definitions"] = list(map(_function, typed.tools))
                 if typed.system and not self._steps:
                     self._step("system", event, typed.system)
             case loop.MessageAdded(message=message) if message.get("role") == "assistant":
-                if not self._turn or "message" in self._turn:  # the log has no reply for it
+                if not self._turn or self._turn["message"]:  # the log has no reply for it
                     self._turn = self._step("agent", event)
                 self._turn |= _said(blocks_of(message.get("content")))
             case loop.MessageAdded(message=message):
-                kinds = ("tool_result",) if self._turn else ()
                 blocks = blocks_of(message.get("content"))
+                kinds = ("tool_result",) if self._turn else ()
                 if rest := [one for one in blocks if one.get("type") not in kinds]:
                     self._step("user", event, content_text(rest))
             case loop.ModelReplied(usage=usage, purpose="conversation"):
                 self._turn = self._step("agent", event)
                 self._turn |= {"model_name": typed.model} if typed.model else {}
-                if usage.known:
-                    self._turn["metrics"] = _metrics(usage)
+                self._turn |= {"metrics": _metrics(usage)} if usage.known else {}
             case loop.ToolEnded():
                 calls = self._turn.get("tool_calls", ())
                 if typed.id in [call["tool_call_id"] for call in calls]:
@@ -94,39 +92,31 @@ class _Steps:
                     observed["results"].append(result)
             case _ if isinstance(typed, _NEWS):
                 self._step("system", event, describe(event))
-        kept = {"seq": event.seq, "time": event.time, "type": event.type, "data": event.data}
-        self._events.append(kept)
-        if self._steps:
-            self._steps[-1]["extra"][OURS] += self._events
-            self._events = []
 
     def trajectory(self) -> dict[str, Any]:
         """The trajectory, once all events were taken."""
-        steps = self._steps
-        if not steps:
-            steps = [self._step("system", Event(0, 0.0, "", "", {}), "Nothing was said.")]
-            steps[0]["extra"][OURS] = self._events
-        for number, step in enumerate(steps, start=1):
-            step |= {"step_id": number, "message": step.get("message", "")}
+        if not self._steps:
+            self._step("system", Event(0, 0.0, "", "", {}), "Nothing was said.")
+        for number, step in enumerate(self._steps, start=1):
+            step["step_id"] = number
             for result in step.get("observation", {}).get("results", ()):
                 if lane := self.children.get(result["source_call_id"]):
                     result["subagent_trajectory_ref"] = [{"trajectory_id": lane}]
-        used = [step["metrics"] for step in steps if "metrics" in step]
+        used = [step["metrics"] for step in self._steps if "metrics" in step]
         keys = ("prompt_tokens", "completion_tokens", "cached_tokens")
         totals = {f"total_{key}": sum(one[key] for one in used) for key in keys}
         return {
             "schema_version": VERSION,
             "trajectory_id": self.lane,
             "agent": self._agent,
-            "steps": steps,
-            "final_metrics": {**totals, "total_steps": len(steps)},
+            "steps": self._steps,
+            "final_metrics": {**totals, "total_steps": len(self._steps)},
         }
 
-    def _step(self, source: str, event: Event, message: str | None = None) -> dict[str, Any]:
+    def _step(self, source: str, event: Event, message: str = "") -> dict[str, Any]:
         """One more step; an agent's gets its message later."""
         time = datetime.fromtimestamp(min(self._began + event.time, LATEST), UTC)
-        step = {"timestamp": time.isoformat(), "source": source, "extra": {OURS: []}}
-        step |= {} if message is None else {"message": message}
+        step = {"timestamp": time.isoformat(), "source": source, "message": message}
         self._steps.append(step)
         return step
 

@@ -50,17 +50,14 @@ def open_session(session: str | Path) -> EventLog:
         path = next((one for one in _found() if _is(one, str(session))), path)
     reading = Reading(path)
     with opened(path) as file:
-        name, reader = _recognised(path, file.read(_HEAD))
-    reading.note(format=name)
-    told, hidden = reader.read(path, reading)
+        format, reader = _recognised(path, file.read(_HEAD))
+    told = reader.read(path, reading)
     began = reading.started
     if began is None:
         began = next((time for time, _, _ in told if time), 0.0)
     log = EventLog()
-    log.append(reading.opened(began, hidden))
-    told.reverse()
-    while told:  # the log copies each, which can go then
-        time, lane, event = told.pop()
+    log.append(reading.opened(format, began))
+    for time, lane, event in told:
         kind, data = event if isinstance(event, tuple) else (event, {})
         log.add(kind, data, lane, max(0.0, time - began))
     return log
@@ -78,7 +75,7 @@ def _recognised(path: Path, head: bytes) -> tuple[str, Any]:
         except ValueError:
             continue
         for name, reader in _LINES.items():
-            if isinstance(entry, dict) and reader.claims(entry):
+            if reader.claims(entry):
                 return name, reader
     for name, reader in _DOCUMENTS.items():
         if reader.HEAD.search(head):
