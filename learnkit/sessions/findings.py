@@ -459,7 +459,7 @@ def open_plan(one: Thread, session: Session) -> Iterator[Finding]:
         left = sum(state != "completed" for state in states)
         if last and left and len(states) >= ITEMS:
             yield Finding(
-                f"It stopped with {left} of the {len(states)} items of its plan open.",
+                f"It stopped with {left} of the {len(states)} items in its plan still open.",
                 _at(call, (one.lane, last.number)),
             )
 

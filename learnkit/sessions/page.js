@@ -4,8 +4,10 @@ const sheet = document.getElementById("sheet").textContent;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const parts = [...document.querySelectorAll(".later")];
 
-async function open(part) {
-  if (part.shadowRoot) return;
+/** Draw a part, once; what is returned ends when its turns are there. */
+const open = (part) => (part.drawn ??= draw(part));
+
+async function draw(part) {
   const root = part.attachShadow({ mode: "open" });
   part.toggleAttribute("data-dark", dark.matches);
   const packed = part.querySelector("script").textContent;
@@ -43,8 +45,11 @@ dark.addEventListener("change", () =>
   parts.forEach((part) => part.toggleAttribute("data-dark", dark.matches)),
 );
 const follow = ({ target }) => {
-  const name = target.closest?.("[data-pair]")?.dataset.pair;
-  if (name) location.hash = encodeURIComponent(name);
+  const there = target.closest?.("[data-pair], a[href^='#']");
+  if (!there) return;
+  const hash = there.hash ?? `#${encodeURIComponent(there.dataset.pair)}`;
+  if (location.hash === hash) go(); // the same place again
+  else location.hash = hash;
 };
 document.addEventListener("click", follow);
 document.addEventListener("keydown", (event) => event.key === "Enter" && follow(event));

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import gzip
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path, PurePath
@@ -85,7 +84,7 @@ def page(
         _time(session),
         _view(Dispatch(log), "Tools") if any(session.calls) else "",
         _agents(session) if len(session.threads) > 1 else "",
-        _view(Compaction(log), "Compaction") if session.lead.cuts else "",
+        _view(Compaction(log), "The last compaction") if session.lead.cuts else "",
         _turns(session),
     ]
     said = "".join(f"<p>{esc(note)}</p>" for note in (*notes, *_read(session)))
@@ -131,8 +130,8 @@ def _header(session: Session, found: Sequence[Finding], above: str) -> str:
     cost = Usage.of(session.replies).cost
     waited = f", {_long(session.waited)} of it waiting for you" * (session.waited >= 60)
     parts = [
-        PurePath(str(about.get("cwd") or "")).name,
-        _FORMATS.get(str(about.get("format")), ""),
+        PurePath(about.cwd).name,
+        _FORMATS.get(about.format, ""),
         _when(session, 0, "%-d %b %Y, %H:%M"),
         count(len(lead.turns), "turn"),
         _long(took) + waited,
@@ -141,8 +140,7 @@ def _header(session: Session, found: Sequence[Finding], above: str) -> str:
     title = found[0].sentence if found else "Nothing stands out in this session."
     alt = "Tokens of each request, and what filled it. A press on a column leads to its turn."
     figure = _figure(lambda width: charts.context(lead, found, width), alt) if lead.turns else ""
-    words = str(about.get("title") or "")
-    above = above or (quoted(words, 110) if words else "")
+    above = above or (quoted(about.title, 110) if about.title else "")
     return (
         f'<header><p class="kind">{esc(above)}</p><h1>{esc(title)}</h1>'
         f'<p class="sub">{esc(" · ".join(filter(None, parts)))}</p></header>{figure}'
@@ -151,10 +149,9 @@ def _header(session: Session, found: Sequence[Finding], above: str) -> str:
 
 def _when(session: Session, at: float, form: str) -> str:
     """A time of the log on the clock and in the zone of this machine; empty if it isn't known."""
-    started = session.about.get("started")
-    if not isinstance(started, int | float) or not 0 < started < 2**33:
-        return ""
-    return datetime.fromtimestamp(started + at).astimezone().strftime(form)
+    started = session.about.started
+    known = 0 < started < 2**33
+    return datetime.fromtimestamp(started + at).astimezone().strftime(form) if known else ""
 
 
 def _long(seconds: float) -> str:
@@ -247,7 +244,7 @@ def _filled(lead: Thread) -> str:
     most = f"Output of {most}" if most not in charts.KINDS else most[0].upper() + most[1:]
     body = "".join(
         f'<tr><td>{esc(name)}</td><td class="long"><i style="width:{100 * size / full:.1f}%;'
-        f'background:var(--lk-{mark}-edge)"></i></td><td class="n">≈ {size:,}</td>'
+        f'background:var(--lk-{mark}-edge)"></i></td><td class="n">≈&nbsp;{size:,}</td>'
         f'<td class="n extra">{count(calls, "call") if calls else ""}</td></tr>'
         for name, mark, size, calls in rows
     )
@@ -311,7 +308,7 @@ def _agents(session: Session) -> str:
 
 _HEADS = (
     *(("agent", ""), ("turns", "n extra"), ("calls", "n extra"), ("time", "n extra")),
-    *(("tokens sent", "n"), ("with its subagents", "n"), ("cost", "n")),
+    *(("tokens sent", "n"), ("with subagents", "n"), ("cost", "n extra")),
 )
 
 
@@ -357,6 +354,7 @@ def _thread(session: Session, one: Thread, shown: int) -> str:
         for id, call in one.calls.items()
     }
     array, parts, index = Array(one.lane, calls=calls), [], 0
+    full = scale_of(max([100, *(call.tokens for call in one.calls.values())]))
     for first in range(0, len(one.turns), PART):
         turns, html = one.turns[first : first + PART], ""
         for turn in turns:
@@ -372,17 +370,13 @@ def _thread(session: Session, one: Thread, shown: int) -> str:
             )
         packed = base64.b64encode(gzip.compress(html.encode(), mtime=0)).decode()
         names = " ".join(anchor(one.lane, turn.number) for turn in turns)
-        size = f"--lk-full:{scale_of(max(_largest(one), 100))};min-height:{240 * len(turns)}px"
+        size = f"--lk-full:{full};min-height:{240 * len(turns)}px"
         parts.append(
             f'<div class="later" data-turns="{esc(names)}" style="{size}">'
             f'<script type="application/gzip">{packed}</script></div>'
         )
     head = f"<h3>{esc(one_line(one.title, 120))}</h3>" if one.parent else ""
     return head + "".join(parts)
-
-
-def _largest(one: Thread) -> int:
-    return max((call.tokens for call in one.calls.values()), default=0)
 
 
 def _about(session: Session, one: Thread, turn: Turn) -> str:
@@ -405,16 +399,14 @@ def _cut(value: Any, shown: int) -> Any:
 def _read(session: Session) -> Iterator[str]:
     """What is to be said of how the file was read."""
     about = session.about
-    unknown, gone = Counter(about.get("unknown") or {}), Counter(about.get("left_out") or {})
-    warnings = about.get("warnings") or []
-    if warnings:
-        first = warnings[0]
-        more = f", and {len(warnings) - 1} more" * (len(warnings) > 1)
-        yield f"Line {first.get('line')} could not be read: {first.get('text')}{more}."
-    lines = {key: n for key, n in unknown.items() if key.startswith("line ")}
-    if lines:
-        kinds = ", ".join(f"{key.removeprefix('line ')} ({n})" for key, n in lines.items())
-        yield f"Lines of unknown types were kept and not drawn: {one_line(kinds, 200)}."
-    if gone:
-        said = ", ".join(f"{number:,} {what}" for what, number in gone.items())
-        yield f"Left out to stay in bounds: {said}."
+    if about.warnings:
+        first, *others = about.warnings
+        more = f", and {len(others)} more" * bool(others)
+        yield f"Line {first.line} could not be read: {first.text}{more}."
+    kinds = {key[5:]: number for key, number in about.unknown.items() if key.startswith("line ")}
+    for what, found in (
+        ("Lines of unknown types were kept and not drawn", kinds),
+        ("Left out to stay in bounds", about.left_out),
+    ):
+        said = ", ".join(f"{number:,} {name}" for name, number in found.items())
+        yield from [f"{what}: {one_line(said, 200)}."] * bool(found)

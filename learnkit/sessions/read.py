@@ -47,7 +47,7 @@ def open_session(session: str | Path) -> EventLog:
     with contextlib.suppress(RuntimeError):  # there is no such user
         path = path.expanduser()
     if re.fullmatch(r"[\w-]{4,80}", str(session)) and not path.exists():
-        path = next((one for one in _found() if _is(one, str(session))), path)
+        path = next((one for one in _found() if _id(one).startswith(str(session))), path)
     reading = Reading(path)
     with opened(path) as file:
         format, reader = _recognised(path, file.read(_HEAD))
@@ -63,9 +63,9 @@ def open_session(session: str | Path) -> EventLog:
     return log
 
 
-def _is(path: Path, id: str) -> bool:
-    """Whether a file's name begins with an id, perhaps after ``rollout-<time>-``."""
-    return re.sub(r"^rollout-[\dT:-]{19}-", "", path.stem).startswith(id)
+def _id(path: Path) -> str:
+    """The id that a file is named by, perhaps after ``rollout-<time>-``."""
+    return re.sub(r"^rollout-[\dT:-]{19}-", "", path.stem)
 
 
 def _recognised(path: Path, head: bytes) -> tuple[str, Any]:
@@ -101,6 +101,11 @@ class SessionFile:
     opened: SessionOpened
     turns: int
     tokens: int
+
+    @property
+    def id(self) -> str:
+        """What :func:`open_session` knows it by, as far as it begins."""
+        return _id(self.path)
 
 
 def list_sessions(limit: int = 20) -> Iterator[SessionFile]:

@@ -8,6 +8,7 @@ message is, when things happened; files have numbers, and commands have only the
 from __future__ import annotations
 
 import getpass
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -54,6 +55,11 @@ _MCP = "mcp tool"
 _WORD = re.compile(r"[\w.:-]{1,60}")
 
 
+def _hidden(text: str) -> str:
+    """As long as the text is in a request, so that every size stays as it was."""
+    return HIDDEN * (len(json.dumps(text, ensure_ascii=False)) - 2)
+
+
 class Redaction:
     """Rewrites logs, and counts what it takes out.
 
@@ -95,7 +101,7 @@ class Redaction:
         """Say what was removed."""
         found = listed([count(number, what) for what, number in sorted((+self.removed).items())])
         lengths = "; of each text its length is left" * bool(self.removed["text"])
-        yield f"Removed before saving: {found or 'nothing, for nothing had to go'}{lengths}."
+        yield f"Removed before saving: {found or 'nothing that had to go was found'}{lengths}."
         if self.keep_text:
             yield "Texts were kept: look through the page before you pass it on."
 
@@ -123,7 +129,7 @@ class Redaction:
             suffix = re.search(r"\.[a-z0-9]{1,4}$", value)
             return name, self._named("file", value) + (suffix[0] if suffix else "")
         name = name if name in _ARGUMENTS else self._named("argument", name)
-        return name, HIDDEN * len(str(value))
+        return name, _hidden(value if isinstance(value, str) else str(value))
 
     def _text(self, text: str, key: str) -> str:
         if self.keep_text:
@@ -132,6 +138,8 @@ class Redaction:
             return self._named("id", text)
         if key == "parent":
             return self._lane(text)
+        if key == "description" and text:
+            return self._named("subagent", text)
         if key == "name":
             return self._named(_MCP, text) if text.startswith("mcp__") else text[:60]
         if key in _EMPTY:
@@ -141,7 +149,7 @@ class Redaction:
         if key in _KINDS and _WORD.fullmatch(text):
             return text
         self.removed["text"] += bool(text)
-        return HIDDEN * len(text)
+        return _hidden(text)
 
     def _named(self, kind: str, text: str) -> str:
         """A number for a name: the same one each time."""

@@ -17,6 +17,7 @@ from learnkit.core.token_count import estimate_tokens
 from learnkit.events import loop
 from learnkit.events.compaction import CompactionSummarised
 from learnkit.events.log import Event
+from learnkit.events.sessions import SessionOpened
 from learnkit.events.subagents import SubagentStarted
 from learnkit.events.text import blocks_of, content_text
 from learnkit.events.vocabulary import read
@@ -28,6 +29,8 @@ Does = Literal["read", "edit", "run", ""]
 
 THOUGHT = ("thinking", "")
 
+#: What is known of a log that says nothing of itself.
+_UNKNOWN = SessionOpened(format="", lines={}, unknown={}, left_out={})
 #: What a tool does, by its name in the agents whose files can be read.
 _DOES: dict[str, Does] = {
     **dict.fromkeys(("Read", "NotebookRead", "read_file", "view"), "read"),
@@ -205,7 +208,7 @@ class Session:
     threads: dict[str, Thread] = field(default_factory=dict)
     begin: float = 0.0
     end: float = 0.0
-    about: dict[str, Any] = field(default_factory=dict)
+    about: SessionOpened = _UNKNOWN
 
     @property
     def lead(self) -> Thread:
@@ -237,12 +240,13 @@ def session_of(log: Iterable[Event]) -> Session:
     session = Session(events, begin=times[0], end=max(times))
     idle: dict[str, float] = {}
     for event in events:
-        if event.type == "session.opened":
-            session.about = event.data
+        typed = read(event)
+        if isinstance(typed, SessionOpened):
+            session.about = typed
             continue
         one = session.threads.setdefault(event.lane, Thread(event.lane))
         turn = one.turns[-1] if one.turns else None
-        match typed := read(event):
+        match typed:
             case SubagentStarted(parent=parent, prompt=prompt, description=title):
                 one.parent, one.title = parent, title or prompt
             case loop.RunStarted(system=system, tools=tools):

@@ -300,11 +300,11 @@ def session(
         for line in session_command.show(what, sample=sample, save=save, keep_text=keep_text):
             typer.echo(line)
         return
-    rows = list(session_command.listed())
+    rows = list(session_command.listed(shutil.get_terminal_size().columns))
     if not rows:
         typer.echo("There is no session on this machine. Try: learnkit session --sample")
         return
-    _rows(("when", "id", "where", "first words", "turns", "tokens"), rows)
+    _rows(("when", "id", "where", "turns", "tokens", "first words"), rows)
     typer.echo("Open one with: learnkit session ID")
 
 

@@ -22,15 +22,15 @@ from learnkit.sessions.read import list_sessions, open_session
 from learnkit.sessions.redact import Redaction
 
 
-def listed() -> Iterator[Sequence[str]]:
-    """Sessions on this machine as rows of a table, the newest first."""
+def listed(columns: int) -> Iterator[Sequence[str]]:
+    """Sessions on this machine as rows of a table that fits, the newest first."""
     for one in list_sessions():
-        about = one.opened
-        when = datetime.fromtimestamp(one.modified).astimezone()
-        where = PurePath(about.cwd).name or about.format
-        first = one_line(about.title, 48)
-        id = about.id[:8] or str(one.path)
-        yield (f"{when:%Y-%m-%d %H:%M}", id, where, first, f"{one.turns:,}", f"{one.tokens:,}")
+        about, id = one.opened, one_line(one.id, 200)[:8]
+        when = f"{datetime.fromtimestamp(one.modified).astimezone():%Y-%m-%d %H:%M}"
+        where = one_line(PurePath(about.cwd).name or about.format, 18)
+        # Two columns between two; 18, 7 and 11 for those whose others may be longer.
+        first = one_line(about.title, max(columns - len(when) - len(id) - 18 - 7 - 11 - 10, 11))
+        yield when, id, where, f"{one.turns:,}", f"{one.tokens:,}", first
 
 
 def show(what: str, *, sample: bool, save: Path | None, keep_text: bool) -> Iterator[str]:

@@ -87,12 +87,16 @@ def test_any_log_makes_a_page_that_holds_no_markup_of_others(log: EventLog) -> N
 
 def test_markup_in_every_place_stays_text() -> None:
     made = Made().prompt(HOSTILE)
-    made.log.append("session.opened", title=HOSTILE, cwd=f"/{HOSTILE}", format=HOSTILE, lines={})
+    about = {"title": HOSTILE, "cwd": f"/{HOSTILE}", "format": HOSTILE, "left_out": {HOSTILE: 1}}
+    warned = [{"line": 1, "text": HOSTILE}]
+    unknown = {f"line {HOSTILE}": 1}
+    made.log.append("session.opened", **about, lines={}, unknown=unknown, warnings=warned)
     uses = [read(HOSTILE, HOSTILE), bash(HOSTILE, HOSTILE, failed=True)]  # it fails three times
     made.turn(*uses, *uses, *uses, says=HOSTILE, model=HOSTILE)
     made.add(SubagentStarted(parent="lead", prompt=HOSTILE), HOSTILE)
     made.turn(lane=HOSTILE, says=HOSTILE)
     html = page(made.end())
+    assert html.count("&lt;b onclick") > 5
     assert not Read(html).handlers
     assert "<b onclick" not in html
 
@@ -197,5 +201,5 @@ def test_what_could_not_be_read_is_said() -> None:
     )
     html = page(log)
     assert "Line 7 could not be read: not JSON, and 1 more." in html
-    assert "kept and not drawn: odd (2)." in html
+    assert "kept and not drawn: 2 odd." in html
     assert "Left out to stay in bounds: 1,200 characters." in html

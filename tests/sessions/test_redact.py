@@ -82,6 +82,8 @@ def test_its_shape_is_left() -> None:
     assert after.lead.waits == before.lead.waits
     sizes = [[thread.size(turn) for turn in thread.turns] for thread in (before.lead, after.lead)]
     assert sizes[0] == sizes[1]
+    parts = [[sum(turn.parts.values()) for turn in s.lead.turns] for s in (before, after)]
+    assert parts[1] == pytest.approx(parts[0], rel=0.03)  # but for names of files
     calls = [[(c.name, c.failed, c.does) for c in s.calls] for s in (before, after)]
     assert calls[0] == calls[1]
     html, _ = saved(log)

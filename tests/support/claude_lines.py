@@ -58,13 +58,8 @@ class Lines:
     ) -> str:
         """A block of a reply; lines with one id are one reply."""
         usage = {"input_tokens": sent, "output_tokens": 7, "cache_read_input_tokens": 20}
-        message: dict[str, Any] = {
-            "id": id,
-            "role": "assistant",
-            "model": "some-model",
-            "usage": usage,
-        }
-        message |= {"content": list(blocks), "stop_reason": stop}
+        message: dict[str, Any] = {"id": id, "role": "assistant", "usage": usage}
+        message |= {"model": "some-model", "content": list(blocks), "stop_reason": stop}
         return self.add("assistant", message=message, requestId=f"r-{id}", **fields)
 
     def write(self, path: Path, *more: str) -> Path:

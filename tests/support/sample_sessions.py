@@ -52,7 +52,7 @@ class Writer:
             **({"agentId": self.agent} if self.agent else {}),
             "userType": "external",
             "cwd": WORK,
-            "sessionId": f"5e551040-0000-4000-8000-{number_of(self.name):012x}",
+            "sessionId": f"{number_of(self.name):08x}-0000-4000-8000-5e5510400000",
             "version": "2.1.0",
             "gitBranch": "main",
             "type": kind,

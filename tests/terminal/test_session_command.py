@@ -19,12 +19,12 @@ from learnkit.sessions import samples
 from learnkit.terminal.cli import main
 
 
-def learnkit(*arguments: str) -> subprocess.CompletedProcess[str]:
+def learnkit(*arguments: str, columns: str = "160") -> subprocess.CompletedProcess[str]:
     """What the command prints and returns, in this process."""
     out, err, code = io.StringIO(), io.StringIO(), 0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["learnkit", *arguments])
-        patch.setenv("COLUMNS", "160")
+        patch.setenv("COLUMNS", columns)
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
                 main()
@@ -66,7 +66,10 @@ def test_sessions_are_listed_newest_first(home: Path) -> None:
     assert [line.split()[3] for line in shown[1:3]] == ["heatwatch", "heatwatch"]
     assert "Some stations get two mails" in shown[1]
     assert "test_one_mail_for_one_reading fails" in shown[2]
-    assert shown[2].split()[-2] == "27"
+    assert shown[2].split()[2:6] == ["thrash-0", "heatwatch", "27", "942,955"]
+    narrow = learnkit("session", columns="70").stdout.splitlines()
+    assert len(narrow) == len(shown)
+    assert "942,955" in narrow[2]
 
 
 def test_without_a_session_it_says_what_to_try(home: Path) -> None:
@@ -75,7 +78,7 @@ def test_without_a_session_it_says_what_to_try(home: Path) -> None:
 
 
 def test_a_session_is_opened_by_the_beginning_of_its_id(home: Path, opened: list[str]) -> None:
-    done = learnkit("session", "thrash-00")
+    done = learnkit("session", "thrash-0")
     assert done.returncode == 0, done.stderr
     assert "“test_one_mail_for_one_reading fails." in opened[0]
     assert "/blob/HEAD/notebooks/s06_compaction.ipynb" in opened[0]
