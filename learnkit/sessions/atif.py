@@ -38,7 +38,7 @@ def read(path: Path, reading: Reading) -> list[Told]:
     waiting: list[tuple[dict[str, Any], Lane | None]] = [(data, None)]
     calls: dict[str, tuple[Lane, str]] = {}
     for one, above in waiting:  # it grows
-        id, lane = text(one.get("trajectory_id")), Lane()
+        id, lane = text(one.get("trajectory_id")), Lane(reading)
         if above is not None:
             lane.child_of(*calls.get(id, (above, "")), id)
         lanes.append(lane)
@@ -55,7 +55,7 @@ def _trajectory(data: dict[str, Any], lane: Lane, reading: Reading) -> Iterator[
     reading.note(versions=f"{text(data.get('schema_version'))}, {name} {version}")
     tools = tables(reading.kept(agent.get("tool_definitions")))
     lane.tools = tuple(table(tool.get("function")) or tool for tool in tools)
-    lane.line(reading, 0, "trajectory", data, _FIELDS)
+    lane.line(0, "trajectory", data, _FIELDS)
     for place, step in enumerate(tables(data.get("steps")), start=1):
         source, time = text(step.get("source")), seconds(step.get("timestamp"))
         said = reading.kept(content_text(step.get("message")))
@@ -63,8 +63,8 @@ def _trajectory(data: dict[str, Any], lane: Lane, reading: Reading) -> Iterator[
             case "agent":
                 model = text(step.get("model_name") or agent.get("model_name"))
                 reading.note(models=model)
-                usage = openai.usage(step.get("metrics"))
-                lane.reply(str(place), reading.kept(_blocks(step)), time, usage, model)
+                usage, blocks = openai.usage(step.get("metrics")), reading.kept(_blocks(step))
+                lane.reply(str(place), blocks, time, usage=usage, model=model)
             case "user":
                 reading.note(title=said)
                 lane.user(said, time)
@@ -81,7 +81,7 @@ def _trajectory(data: dict[str, Any], lane: Lane, reading: Reading) -> Iterator[
                 lane.user(content, time, injected=True)
             for ref in tables(one.get("subagent_trajectory_ref")):
                 yield text(ref.get("trajectory_id")), call
-        lane.line(reading, place, source, step, step.keys() if source in _SOURCES else ())
+        lane.line(place, source, step, step.keys() if source in _SOURCES else ())
 
 
 def _blocks(step: dict[str, Any]) -> list[dict[str, Any]]:

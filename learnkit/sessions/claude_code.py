@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.errors import UsageError
-from learnkit.events import loop
+from learnkit.events import compaction, loop
 from learnkit.events.declaration import part
 from learnkit.events.text import blocks_of, content_text
 from learnkit.sessions.lane import Lane, merged
@@ -24,6 +24,7 @@ _TYPES = _SAID | {
     *("attachment", "summary", "ai-title", "custom-title", "progress", "queue-operation"),
     *("file-history-snapshot", "last-prompt", "mode", "permission-mode", "cost-state"),
 }
+#: The fields that were seen in what was said.
 _SEEN = """
 type uuid parentUuid logicalParentUuid timestamp sessionId version cwd gitBranch slug message
 isSidechain isMeta isCompactSummary isVisibleInTranscriptOnly isApiErrorMessage agentId userType
@@ -32,7 +33,6 @@ sourceToolAssistantUUID todos thinkingMetadata permissionMode planContent imageP
 level content compactMetadata microcompactMetadata error apiError cause retryInMs retryAttempt
 maxRetries durationMs messageCount origin forkedFrom sessionKind interruptedMessageId hookCount
 hookInfos hookErrors hasOutput preventedContinuation stopReason apiErrorStatus"""
-#: The fields that were seen in what was said.
 _FIELDS = set(_SEEN.split())
 #: A line has at least one of these.
 _OURS = {"uuid", "sessionId", "leafUuid", "snapshot"}
@@ -62,11 +62,11 @@ class _Session:
     """What has been read so far."""
 
     def __init__(self, reading: Reading) -> None:
-        self.reading, self.main = reading, Lane()
+        self.reading, self.main = reading, Lane(reading)
         self._lanes = {"": self.main}  # by id of the agent
         self._callers: dict[str, tuple[Lane, str]] = {}  # by id of the agent, with the call
         self._places: dict[str, tuple[Lane, int]] = {}  # by uuid, with the messages up to it
-        self._boundary: dict[str, Any] = {}
+        self._before = 0  # tokens, at the last boundary
 
     def linked(self) -> list[Lane]:
         """All lanes, the main one first, each subagent's with the call that it works for."""
@@ -94,7 +94,7 @@ class _Session:
             above, _ = self._places.get(text(entry.get("parentUuid")), (self.main, 0))
             agent = text(entry.get("agentId")) or above.name * (above is not self.main)
             agent = agent or id or "sidechain"
-        lane = self._lanes.setdefault(agent, Lane(agent))
+        lane = self._lanes.setdefault(agent, Lane(reading, agent))
         time = seconds(entry.get("timestamp"))
         match kind:
             case "user":
@@ -108,7 +108,7 @@ class _Session:
                 if queued.get("type") == "queued_command" and queued.get("prompt"):
                     self._said(lane, reading.kept(queued["prompt"]), time)
         known = _FIELDS if kind in _SAID else entry.keys() if kind in _TYPES else ()
-        lane.line(reading, line, kind, entry, known)
+        lane.line(line, kind, entry, known)
         if id:
             turn = lane.turn  # its reply and their results are no messages yet
             self._places[id] = lane, len(lane.messages) + bool(turn) + bool(turn and turn.answer)
@@ -124,12 +124,12 @@ class _Session:
             self._callers[text(table(entry.get("toolUseResult")).get("agentId"))] = lane, call
             result = self.reading.kept(block.get("content")) or ""
             denied = entry.get("toolDenialKind") or content_text(result).startswith(_REFUSALS)
-            lane.result(call, result, time, failed, bool(failed and denied))
+            lane.result(call, result, time, failed, refused=denied)
         if not rest:
             return
         said = self.reading.kept(content if isinstance(content, str) else rest)
         if entry.get("isCompactSummary") is True:
-            lane.summarised([{"role": "user", "content": said}], time, **self._boundary)
+            lane.summarised([{"role": "user", "content": said}], time, self._before)
             return
         if entry.get("isMeta") is not True:
             self._rewind(lane, entry.get("parentUuid"))
@@ -166,26 +166,24 @@ class _Session:
             return
         self.reading.note(models=model.replace("<synthetic>", ""))
         id = message.get("id") or entry.get("requestId") or entry.get("uuid")
-        stop = text(message.get("stop_reason"))
-        lane.reply(text(id), blocks, time, _usage(message.get("usage")), model, stop)
+        about = {"model": model, "stop_reason": text(message.get("stop_reason"))}
+        lane.reply(text(id), blocks, time, usage=_usage(message.get("usage")), **about)
 
     def _system(self, lane: Lane, entry: dict[str, Any], time: float | None) -> None:
         match entry.get("subtype"):
             case "compact_boundary":
                 about = table(entry.get("compactMetadata"))
-                by = "person" if about.get("trigger") == "manual" else "threshold"
-                self._boundary = {"by": by, "before": number(about.get("preTokens"))}
-            case "api_error":
-                error = table(entry.get("error"))
-                inner = table(table(error.get("error")).get("error"))
-                retried = loop.ModelRetried(
-                    turn=lane.turns + 1,
-                    seconds=number(entry.get("retryInMs")) / 1000,
-                    status=number(error.get("status")) or None,
-                    error_type=text(inner.get("type")) or "connection",
-                    message=text(inner.get("message"))[:2000],
+                self._before, manual = (
+                    number(about.get("preTokens")),
+                    about.get("trigger") == "manual",
                 )
-                lane.add(retried)
+                lane.end()
+                lane.add(compaction.CompactionAsked(by="person" if manual else "threshold"), time)
+            case "api_error":
+                error = table(table(table(entry.get("error")).get("error")).get("error"))
+                kind, said = text(error.get("type")) or "connection", text(error.get("message"))
+                wait, turn = number(entry.get("retryInMs")) / 1000, lane.turns + 1
+                lane.add(loop.ModelRetried(turn=turn, seconds=wait, error_type=kind, message=said))
 
 
 def _usage(counts: Any) -> loop.UsageData | None:

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from learnkit.events import compaction
 from learnkit.events.text import content_text
 from learnkit.sessions import openai
 from learnkit.sessions.lane import Lane, merged
@@ -37,7 +38,7 @@ class _Rollout:
     """The lines of a rollout, one after the other, into a lane."""
 
     def __init__(self, reading: Reading) -> None:
-        self.reading, self.lane = reading, Lane()
+        self.reading, self.lane = reading, Lane(reading)
         self._reply, self._model = 0, ""
         self._open = False  # whether no counts have ended the reply
 
@@ -64,6 +65,8 @@ class _Rollout:
                     {"role": text(one.get("role")), "content": content_text(one.get("content"))}
                     for one in tables(payload.get("replacement_history"))
                 ]
+                lane.end()
+                lane.add(compaction.CompactionAsked(by="threshold"), time)
                 lane.summarised(reading.kept(history or [summary]), time)
             case "event_msg", "token_count":
                 counts = openai.usage(table(payload.get("info")).get("last_token_usage"))
@@ -72,7 +75,7 @@ class _Rollout:
                     self._open = False
             case "event_msg", "turn_aborted":
                 lane.end("cancelled")
-        lane.line(reading, line, kind, entry, _FIELDS if known else ())
+        lane.line(line, kind, entry, _FIELDS if known else ())
 
     def _item(self, kind: str, item: dict[str, Any], time: float | None) -> bool:
         """Read a response item; returns whether its type is known."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from learnkit.core.token_count import estimate_tokens
 from learnkit.events import compaction, loop, subagents
@@ -18,6 +18,8 @@ from learnkit.events.text import blocks_of, content_text
 from learnkit.sessions.source import UNKNOWN, Reading, Told, table, text
 
 Message = dict[str, Any]
+#: Seconds since 1970, if the file says them.
+Time = float | None
 
 
 @dataclass(slots=True)
@@ -31,21 +33,22 @@ class _Turn:
     begun: dict[str, float] = field(default_factory=dict)
     ends: dict[str, tuple[float, loop.ToolEnded]] = field(default_factory=dict)
     answer: list[Message] = field(default_factory=list)
-    usage: loop.UsageData = field(default_factory=loop.UsageData)
-    model: str = ""
-    stop: str = ""
+    about: dict[str, Any] = field(default_factory=dict)
 
     @property
     def reason(self) -> str:
         """Why the model stopped, as far as the file tells."""
-        return self.stop or ("tool_use" if self.begun else "")
+        return self.about.get("stop_reason") or ("tool_use" if self.begun else "")
 
 
 class Lane:
     """The events of one agent, and its message array as it grows.
 
-    Attributes:
+    Args:
+        reading: what is found out of the whole session.
         name: of the lane.
+
+    Attributes:
         parent: of a subagent: the lane that has called it.
         call: the id of that call; empty if the file doesn't say.
         events: each with its time, in seconds since 1970; 0 where the file has none.
@@ -57,7 +60,8 @@ class Lane:
         tools: theirs, if the file has them.
     """
 
-    def __init__(self, name: str = "lead") -> None:
+    def __init__(self, reading: Reading, name: str = "lead") -> None:
+        self.reading = reading
         self.name, self.call, self.system = name, "", ""
         self.parent: Lane | None = None
         self.events: list[tuple[float, object]] = []
@@ -76,16 +80,14 @@ class Lane:
         self.parent, self.call = parent, call
         self.name = f"{parent.name[:200]}.{call or id}"
 
-    def add(self, event: object, time: float | None = None) -> None:
+    def add(self, event: object, time: Time = None) -> None:
         """Add an event; time does not run backwards in a lane."""
         self._now = max(self._now, time or 0.0)
         self.events.append((self._now, event))
 
-    def line(
-        self, reading: Reading, number: int, kind: str, entry: Message, known: Collection[str]
-    ) -> None:
+    def line(self, number: int, kind: str, entry: Message, known: Collection[str]) -> None:
         """Count a line, and keep what no reader knows: fields, or all of it if no field is."""
-        kind = kind[:80] or "no type"
+        reading, kind = self.reading, kind[:80] or "no type"
         reading.lines[kind] += 1
         odd = {f"field {kind}.{key}"[:80]: {key: entry[key]} for key in entry.keys() - known}
         for name, data in (odd if known else {f"line {kind}": entry}).items():
@@ -93,7 +95,7 @@ class Lane:
             if reading.unknown[name] <= UNKNOWN:
                 self.add(SessionLine(line=number, kind=name, data=reading.kept(data)))
 
-    def user(self, content: Any, time: float | None = None, *, injected: bool = False) -> None:
+    def user(self, content: Any, time: Time = None, *, injected: bool = False) -> None:
         """A user message: of a person, which begins a run, or injected by the harness."""
         if injected and self.turn and self.turn.ends:  # in one message with the results
             self.turn.answer += blocks_of(content)
@@ -105,16 +107,11 @@ class Lane:
             self.add(loop.RunStarted(prompt=content, system=self.system, tools=self.tools), time)
         self._append("user", content, time, injected)
 
-    def reply(
-        self,
-        id: str,
-        blocks: list[Message],
-        time: float | None = None,
-        usage: loop.UsageData | None = None,
-        model: str = "",
-        stop: str = "",
-    ) -> None:
-        """A reply, or one more piece of the reply with this id."""
+    def reply(self, id: str, blocks: list[Message], time: Time = None, **about: Any) -> None:
+        """A reply, or one more piece of the reply with this id.
+
+        ``about`` has its usage, model and stop_reason, as ``ModelReplied`` has them.
+        """
         if self.turn is None or self.turn.id != id:
             self.over()
             self.turn = _Turn(id, self._asked, self._now)
@@ -126,12 +123,10 @@ class Lane:
                 call = str(block.get("id"))
                 turn.begun[call] = turn.time
                 self.calls[call] = str(block.get("name", "?")), block.get("input")
-        turn.usage = usage or turn.usage  # it grows while the reply streams: the last one counts
-        turn.model, turn.stop = model or turn.model, stop or turn.stop
+        # The usage grows while the reply streams: the last one counts.
+        turn.about |= {name: value for name, value in about.items() if value}
 
-    def result(
-        self, call: str, content: Any, time: float | None, failed: bool, refused: bool = False
-    ) -> None:
+    def result(self, call: str, content: Any, time: Time, failed: bool, refused: Any = "") -> None:
         """The result of a call; a second one is left out."""
         block = {"type": "tool_result", "tool_use_id": call, "content": content}
         block |= {"is_error": True} if failed else {}
@@ -147,25 +142,19 @@ class Lane:
                 is_error=failed,
                 output=content_text(content),
                 seconds=time - begun,
-                how="refused" if refused else "raised" if failed else "ran",
+                how="ran" if not failed else "refused" if refused else "raised",
             )
             turn.ends[call] = time, ended
             turn.answer.append(block)
 
-    def summarised(
-        self,
-        messages: list[Message],
-        time: float | None,
-        by: Literal["threshold", "person"] = "threshold",
-        before: int = 0,
-    ) -> None:
+    def summarised(self, messages: list[Message], time: Time, before: int = 0) -> None:
         """The conversation has been replaced by a summary; 0 tokens: the file doesn't say."""
         self.end()
-        self.add(compaction.CompactionAsked(by=by), time)
         self.messages = messages
-        self.add(loop.MessagesRewritten(messages=tuple(messages), why="summarised"))
+        self.add(loop.MessagesRewritten(messages=tuple(messages), why="summarised"), time)
         self._asked = self._now
-        before = before or (self._last.usage.sent if self._last else 0)
+        if self._last and not before:
+            before = self._last.about.get("usage", loop.UsageData()).sent
         after = estimate_tokens(messages)
         self.add(compaction.CompactionSummarised(before=before, after=after))
 
@@ -175,14 +164,11 @@ class Lane:
             return
         self.turn, self._last = None, turn
         self.asked(turn.asked)
-        replied = loop.ModelReplied(
-            turn=self.turns,
-            stop_reason=turn.reason or None,
-            usage=turn.usage,
-            model=turn.model or None,
-            seconds=max(0.0, turn.time - self._now),
+        took, about = (
+            max(0.0, turn.time - self._now),
+            {"stop_reason": turn.reason or None, **turn.about},
         )
-        self.add(replied, turn.time)
+        self.add(loop.ModelReplied(turn=self.turns, seconds=took, **about), turn.time)
         texts = [block for block in turn.blocks if block.get("type") == "text"]
         self._said = content_text(texts) or self._said
         if turn.blocks:
@@ -197,7 +183,7 @@ class Lane:
         if turn.answer:
             self._append("user", turn.answer)
 
-    def asked(self, time: float | None = None) -> None:
+    def asked(self, time: Time = None) -> None:
         """A request has been sent."""
         self.turns += 1
         request = loop.ModelRequested(turn=self.turns, messages=len(self.messages))
@@ -208,7 +194,7 @@ class Lane:
         self.over()
         last = self._last
         if not reason and last and not last.begun:
-            reason = last.stop or "end_turn"
+            reason = last.reason or "end_turn"
         if reason and self._run is not None:
             turns = self.turns - self._run
             self.add(loop.RunEnded(reason=reason, text=self._said, turns=turns))
@@ -220,27 +206,16 @@ class Lane:
         if self.parent is None or not self.events:
             return
         given = table(self.parent.calls.get(self.call, ("", None))[1])
-        started = subagents.SubagentStarted(
-            parent=self.parent.name,
-            call=self.call,
-            prompt=text(given.get("prompt")),
-            description=text(given.get("description")),
-            kind=text(given.get("subagent_type")),
-        )
+        link: dict[str, Any] = {"parent": self.parent.name, "call": self.call}
+        prompt, about = text(given.get("prompt")), text(given.get("description"))
+        kind = text(given.get("subagent_type"))
+        started = subagents.SubagentStarted(**link, prompt=prompt, description=about, kind=kind)
         self.events.insert(0, (self.events[0][0], started))
-        ended = subagents.SubagentEnded(
-            parent=self.parent.name,
-            call=self.call,
-            reason=self._last.reason if self._last else "",
-            turns=self.turns,
-            tokens=estimate_tokens(self.messages),
-            returned=estimate_tokens(self._said),
-        )
-        self.add(ended)
+        link |= {"turns": self.turns, "reason": self._last.reason if self._last else ""}
+        tokens, returned = estimate_tokens(self.messages), estimate_tokens(self._said)
+        self.add(subagents.SubagentEnded(**link, tokens=tokens, returned=returned))
 
-    def _append(
-        self, role: str, content: Any, time: float | None = None, injected: bool = False
-    ) -> None:
+    def _append(self, role: str, content: Any, time: Time = None, injected: bool = False) -> None:
         message = {"role": role, "content": content}
         index = len(self.messages)
         self.messages.append(message)

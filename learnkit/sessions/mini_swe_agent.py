@@ -17,13 +17,13 @@ _ROLES = {"system", "user", "assistant", "response", "tool", "function_call_outp
 
 def read(path: Path, reading: Reading) -> list[Told]:
     """Read a trajectory."""
-    data, lane = document(path), Lane()
+    data, lane = document(path), Lane(reading)
     info = table(data.get("info"))
     settings = table(info.get("config"))
     model = text(table(settings.get("model")).get("model_name"))
     reading.note(versions=info.get("mini_version"), models=model)
     reading.note(cwd=table(settings.get("environment")).get("cwd"))
-    lane.line(reading, 0, "trajectory", data, ("info", "messages", "trajectory_format"))
+    lane.line(0, "trajectory", data, ("info", "messages", "trajectory_format"))
     for place, one in enumerate(tables(data.get("messages")), start=1):
         extra, kind = table(one.get("extra")), one.get("role") or one.get("type") or "response"
         role, time = text(kind), seconds(extra.get("timestamp") or one.get("created_at"))
@@ -33,14 +33,15 @@ def read(path: Path, reading: Reading) -> list[Told]:
                 lane.system = said
             case "assistant" | "response":
                 counts = openai.usage(one.get("usage") or table(extra.get("response")).get("usage"))
-                lane.reply(str(place), reading.kept(_blocks(one)), time, counts, model)
+                blocks = reading.kept(_blocks(one))
+                lane.reply(str(place), blocks, time, usage=counts, model=model)
             case "tool" | "function_call_output":
                 call = text(one.get("tool_call_id") or one.get("call_id"))
                 lane.result(call, said, time, failed=bool(extra.get("returncode")))
             case "user":
                 reading.note(title=said)
                 lane.user(said, time, injected=bool(lane.messages))
-        lane.line(reading, place, role, one, one.keys() if role in _ROLES else ())
+        lane.line(place, role, one, one.keys() if role in _ROLES else ())
     lane.end(text(info.get("exit_status")))
     return merged([lane])
 

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import stat
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -95,22 +92,19 @@ class Reading:
         return value
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def opened(path: Path) -> BinaryIO:
     """Open a regular file for reading, and nothing else: a pipe would wait for ever.
 
     Raises:
         UsageError: if it cannot be opened, or is no regular file.
     """
     try:
-        file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{path} is no regular file; give the file of a session")
+        return path.open("rb")
     except (OSError, ValueError) as error:
         what = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"{path} cannot be opened: {what}") from None
-    with file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise UsageError(f"{path} is no regular file; give the file of a session")
-        yield file
 
 
 def entries(path: Path, reading: Reading) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -37,7 +37,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     refusals = {
         "pipe": "is no regular file",
-        ".": "cannot be opened: Is a directory",
+        ".": "is no regular file",
         "loop": "cannot be opened: Too many levels of symbolic links",
         "nothing": "cannot be opened: No such file or directory",
         "nul\0": "cannot be opened: embedded null byte",
