@@ -40,7 +40,6 @@ class _Rollout:
     def __init__(self, reading: Reading) -> None:
         self.reading, self.lane = reading, Lane(reading)
         self._reply, self._model = 0, ""
-        self._open = False  # whether no counts have ended the reply
 
     def take(self, line: int, entry: dict[str, Any]) -> None:
         """Read one line."""
@@ -70,9 +69,8 @@ class _Rollout:
                 lane.summarised(reading.kept(history or [summary]), time)
             case "event_msg", "token_count":
                 counts = openai.usage(table(payload.get("info")).get("last_token_usage"))
-                if counts and self._open and lane.turn:
-                    lane.reply(str(self._reply), [], usage=counts)
-                    self._open = False
+                if lane.turn:
+                    lane.reply(lane.turn.id, [], usage=counts)
             case "event_msg", "turn_aborted":
                 lane.end("cancelled")
         lane.line(line, kind, entry, _FIELDS if known else ())
@@ -91,11 +89,9 @@ class _Rollout:
             lane.result(text(item.get("call_id")), said, time, failed)
         elif kind in ("message", "reasoning") or kind.endswith("_call"):
             turn = lane.turn
-            answered = (
-                turn is not None and bool(turn.ends) and turn.ends.keys() == turn.begun.keys()
-            )
-            if not self._open or answered:
-                self._reply, self._open = self._reply + 1, True
+            answered = turn and turn.ends and turn.ends.keys() == turn.begun.keys()
+            if answered or (turn and "usage" in turn.about):
+                self._reply += 1
             lane.reply(str(self._reply), openai.blocks(item), time, model=self._model)
         else:
             return False
