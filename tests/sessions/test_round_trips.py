@@ -44,7 +44,7 @@ def array(runs: list[Any]) -> list[Any]:
 def blocks(messages: list[Any], *kinds: str) -> list[Any]:
     """The content blocks of messages, of some types or of all."""
     every = [block for one in messages if isinstance(one, list) for block in one]
-    return [block for block in every if block["type"] in (kinds or block["type"])]
+    return [block for block in every if not kinds or block["type"] in kinds]
 
 
 arrays = st.lists(_run, min_size=1, max_size=3).map(array)
