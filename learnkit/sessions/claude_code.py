@@ -130,15 +130,16 @@ class _Session:
         said = self.reading.kept(content if isinstance(content, str) else rest)
         if entry.get("isCompactSummary") is True:
             lane.summarised([{"role": "user", "content": said}], time, self._before)
-            return
-        if entry.get("isMeta") is not True:
+        elif entry.get("isMeta") is True:
+            lane.user(said, time, injected=True)
+        else:
             self._rewind(lane, entry.get("parentUuid"))
-        self._said(lane, said, time, entry.get("isMeta") is True)
+            self._said(lane, said, time)
 
-    def _said(self, lane: Lane, said: Any, time: float | None, injected: bool = False) -> None:
+    def _said(self, lane: Lane, said: Any, time: float | None) -> None:
         plain = content_text(said)
         stopped = plain.startswith(_STOPPED)
-        injected = injected or stopped or bool(_INJECTED.match(plain))
+        injected = stopped or bool(_INJECTED.match(plain))
         lane.user(said, time, injected=injected)
         if stopped:
             lane.end("cancelled")
@@ -173,12 +174,10 @@ class _Session:
         match entry.get("subtype"):
             case "compact_boundary":
                 about = table(entry.get("compactMetadata"))
-                self._before, manual = (
-                    number(about.get("preTokens")),
-                    about.get("trigger") == "manual",
-                )
+                self._before = number(about.get("preTokens"))
                 lane.end()
-                lane.add(compaction.CompactionAsked(by="person" if manual else "threshold"), time)
+                by: Any = "person" if about.get("trigger") == "manual" else "threshold"
+                lane.add(compaction.CompactionAsked(by=by), time)
             case "api_error":
                 error = table(table(table(entry.get("error")).get("error")).get("error"))
                 kind, said = text(error.get("type")) or "connection", text(error.get("message"))
