@@ -56,8 +56,10 @@ class _Rollout:
                 self._model = text(payload.get("model"))
                 reading.note(models=self._model)
             case "response_item", str(item):
-                known = self._item(item, reading.kept(payload), time)
+                known = item in ("message", "reasoning") or item.endswith(("_call", "_output"))
                 kind = kind if known else item
+                if known:
+                    self._item(item, reading.kept(payload), time)
             case "compacted", _:
                 summary = {"role": "user", "content": text(payload.get("message"))}
                 history = [
@@ -75,8 +77,8 @@ class _Rollout:
                 lane.end("cancelled")
         lane.line(line, kind, entry, _FIELDS if known else ())
 
-    def _item(self, kind: str, item: dict[str, Any], time: float | None) -> bool:
-        """Read a response item; returns whether its type is known."""
+    def _item(self, kind: str, item: dict[str, Any], time: float | None) -> None:
+        """Read a response item: a message, a result, or a part of a reply."""
         lane, role = self.lane, item.get("role")
         if kind == "message" and role != "assistant":
             said = content_text(item.get("content"))
@@ -87,12 +89,9 @@ class _Rollout:
             said = content_text(item.get("output"))
             failed = bool(_FAILED.search(said[:400]))
             lane.result(text(item.get("call_id")), said, time, failed)
-        elif kind in ("message", "reasoning") or kind.endswith("_call"):
+        else:
             turn = lane.turn
             answered = turn and turn.ends and turn.ends.keys() == turn.begun.keys()
             if answered or (turn and "usage" in turn.about):
                 self._reply += 1
             lane.reply(str(self._reply), openai.blocks(item), time, model=self._model)
-        else:
-            return False
-        return True

@@ -93,21 +93,18 @@ def _reply(blocks: list[Step], turn: Turn, calls: list[Call], session: Session) 
         about = {"subagent_trajectory_ref": ref} if ref else {}
         if call.end is not None:
             results.append({"source_call_id": call.id, "content": call.output, **about})
+    usage, written = turn.usage, turn.usage.cache_creation_input_tokens
+    metrics = {
+        **{"prompt_tokens": usage.sent, "completion_tokens": usage.output_tokens},
+        "cached_tokens": usage.cache_read_input_tokens,
+        "extra": {"cache_creation_input_tokens": written},
+    }
     fields = {
         **{"reasoning_content": thoughts, "model_name": turn.model, "tool_calls": made},
-        "metrics": _metrics(turn.usage) if turn.usage.known else None,
+        "metrics": metrics if usage.known else None,
         "observation": {"results": results} if results else None,
     }
     return {"message": content_text(texts)} | {key: one for key, one in fields.items() if one}
-
-
-def _metrics(usage: loop.UsageData) -> dict[str, Any]:
-    return {
-        "prompt_tokens": usage.sent,
-        "completion_tokens": usage.output_tokens,
-        "cached_tokens": usage.cache_read_input_tokens,
-        "extra": {"cache_creation_input_tokens": usage.cache_creation_input_tokens},
-    }
 
 
 def _function(tool: dict[str, Any]) -> dict[str, Any]:

@@ -166,10 +166,9 @@ def parsed(text: bytes) -> dict[str, Any]:
 def seconds(value: Any) -> float | None:
     """A time as files have it, as seconds since 1970; None if it is none."""
     try:
-        if isinstance(value, str):
-            time = datetime.fromisoformat(value)
-            return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
-        return datetime.fromtimestamp(value, UTC).timestamp()
+        words = isinstance(value, str)
+        time = datetime.fromisoformat(value) if words else datetime.fromtimestamp(value, UTC)
+        return time.replace(tzinfo=time.tzinfo or UTC).timestamp()
     except (TypeError, ValueError, OverflowError, OSError):
         return None
 
