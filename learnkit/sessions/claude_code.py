@@ -92,8 +92,7 @@ class _Session:
         reading.note(cwd=entry.get("cwd"), branch=entry.get("gitBranch"))
         if not agent and entry.get("isSidechain") is True:
             above, _ = self._places.get(text(entry.get("parentUuid")), (self.main, 0))
-            inherited = "" if above is self.main else above.name
-            agent = text(entry.get("agentId")) or inherited or id or "sidechain"
+            agent = text(entry.get("agentId")) or above.part or id or "sidechain"
         lane = self._lanes.setdefault(agent, Lane(reading, agent))
         time = seconds(entry.get("timestamp"))
         match kind:

@@ -46,7 +46,7 @@ class Lane:
 
     Args:
         reading: what is found out of the whole session.
-        name: of the lane.
+        part: of its name; empty for the main agent's.
 
     Attributes:
         parent: of a subagent: the lane that has called it.
@@ -60,9 +60,9 @@ class Lane:
         tools: theirs, if the file has them.
     """
 
-    def __init__(self, reading: Reading, name: str = "lead") -> None:
+    def __init__(self, reading: Reading, part: str = "") -> None:
         self.reading = reading
-        self.name, self.call, self.system = name, "", ""
+        self.part, self.call, self.system = part, "", ""
         self.parent: Lane | None = None
         self.events: list[tuple[float, object]] = []
         self.messages: list[Message] = []
@@ -77,8 +77,16 @@ class Lane:
 
     def child_of(self, parent: Lane, call: str, id: str) -> None:
         """Make it the lane of a subagent, named by its call as our own are, or else by an id."""
-        self.parent, self.call = parent, call
-        self.name = f"{parent.name[:200]}.{call or id}"
+        self.parent, self.call, self.part = parent, call, (call or id)[:80]
+
+    @property
+    def name(self) -> str:
+        """As our own lanes are named; files can have agents that call each other in a circle."""
+        parts, lane = list[str](), self
+        while lane.parent and len(parts) < 20:
+            parts.append(lane.part)
+            lane = lane.parent
+        return ".".join(["lead", *reversed(parts)])
 
     def add(self, event: object, time: Time = None) -> None:
         """Add an event; time does not run backwards in a lane."""

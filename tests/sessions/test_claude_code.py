@@ -94,13 +94,16 @@ def test_subagents_have_lanes_by_their_call_from_files_and_from_lines(tmp_path: 
     path = lines.write(tmp_path / "s.jsonl")
     child = Lines("c", isSidechain=True, agentId="a1")
     child.user("<context>Mind it</context>\nLook around")
-    child.reply("c1", use("t9", "Grep", pattern="x"))
-    child.result("t9", "y")
+    child.reply("c1", use("t9", "Task", prompt="Deeper"))
+    child.result("t9", "y", toolUseResult={"agentId": "a0"})
     child.reply("c2", text("found"), stop="end_turn")
     child.write(tmp_path / "s" / "subagents" / "agent-a1.jsonl")
+    deeper = Lines("d", isSidechain=True, agentId="a0")
+    deeper.user("Deeper")
+    deeper.write(tmp_path / "s" / "subagents" / "agent-a0.jsonl")
     log = lk.open_session(path)
 
-    assert {event.lane for event in log} == {"lead", "lead.t1", "lead.t2"}
+    assert {event.lane for event in log} == {"lead", "lead.t1", "lead.t1.t9", "lead.t2"}
     (one,) = typed(log, SubagentStarted, "lead.t1")
     assert (one.parent, one.call, one.kind) == ("lead", "t1", "Explore")
     assert (one.prompt, one.description) == ("Look around", "look")
