@@ -48,8 +48,23 @@ _ANYTHING = (
     *("sh", "bash", "zsh", "fish", "eval", "source", ".", "xargs", "find", "ssh", "timeout"),
     *("perl", "ruby", "node", "awk", "sed", "make", "npx", "uvx", "watch", "nice", "parallel"),
     *("export", "declare", "alias", "hash", "trap", "enable", "set", "shopt"),
+    *(
+        "rm",
+        "mv",
+        "dd",
+        "chmod",
+        "chown",
+        "curl",
+        "wget",
+        "scp",
+        "rsync",
+    ),  # other arguments do harm
     *_WRAPPERS,
 )
+#: Second words with which a program of ``_TWO_WORDS`` runs another one.
+_RUNS = ("run", "exec", "compose", "dlx", "x", "tool", "start", "script")
+#: Programs that run what comes through a pipe.
+_READS = ("sh", "bash", "zsh", "fish", "dash", "perl", "ruby", "node")
 
 
 class Pattern:
@@ -303,7 +318,12 @@ def _pattern_for(part: Target) -> str:
         first, known = part.words[0] or "", [one for one in part.words if one is not None]
         name = Path(first).name
         number = 2 if name in _TWO_WORDS else 1
-        unsaid = any((word or "-").startswith("-") for word in part.words[1:number])
+        if name in ("xargs", "parallel") or (
+            len(part.words) == 1 and (name in _READS or name.startswith("python"))
+        ):
+            return ""  # another input is another command
+        unsaid = number == 2 and part.words[1:2] and part.words[1] in _RUNS
+        unsaid = unsaid or any((word or "-").startswith("-") for word in part.words[1:number])
         if name in _ANYTHING or name.startswith("python") or unsaid or _ASSIGNMENT.match(first):
             return "" if len(known) < len(part.words) else f"bash({shlex.join(known)})"
         return f"bash({shlex.join(known[:number])}:*)"

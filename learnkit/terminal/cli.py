@@ -308,6 +308,12 @@ def chat(
     from learnkit.terminal.session import live, recorded
 
     record = rules = settings = None
+    if prompt is None and (as_json or stream_json or max_cost is not None or max_turns != 50):
+        raise UsageError("--json, --stream-json, --max-turns and --max-cost go with -p")
+    if (as_json and stream_json) or (plan and yes):
+        raise UsageError("give one of --json and --stream-json, and one of --plan and --yes")
+    if prompt is not None and resume == "":
+        raise UsageError("with -p, name the session: --resume ID; without it, --resume lists them")
     if replay and prompt is not None:
         raise UsageError("a recording has no answer to another prompt: leave out -p or --replay")
     if replay:
@@ -328,8 +334,6 @@ def chat(
         record = record_of(folder, last=go_on, name=resume or "")
         if resume == "":
             typer.echo(listing(folder))
-            if prompt is not None:
-                return
 
     def opened(saved: Record | None) -> AbstractContextManager[Session]:
         return live(workspace, saved, settings) if saved is not None else recorded(replay)

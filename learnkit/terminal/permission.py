@@ -104,7 +104,11 @@ def proposal(agent: AgentLike, call: Call) -> Text:
     who = "" if agent.name == "lead" else f"{agent.name}: "
     lines = _diff(agent, call)
     if lines is None:
-        body = arguments(call.input).split("\n")
+        own, given = _coding(agent), call.input
+        if own is not None and isinstance(command := given.get("command"), str):
+            # The model's name for the folder is put in its place before a command runs.
+            given = {**given, "command": own.workspace.unmasked(command)}
+        body = arguments(given).split("\n")
         head, lines = f"{who}{call.name}", [("", line) for line in body]
     else:
         head = f"{who}{call.name} {call.input['path']}"
@@ -133,10 +137,14 @@ def _diff(agent: AgentLike, call: Call) -> list[tuple[str, str]] | None:
     return [(f"not bold {styles.get(line[:1], 'default')}", line) for line in made]
 
 
+def _coding(agent: AgentLike) -> CodingTools | None:
+    return next((one for one in agent.mechanisms if isinstance(one, CodingTools)), None)
+
+
 def _change(agent: AgentLike, call: Call) -> tuple[str, str] | None:
     """The file's text before and after an edit."""
     given = call.input
-    own = next((one for one in agent.mechanisms if isinstance(one, CodingTools)), None)
+    own = _coding(agent)
     texts = {"write_file": ("content",), "edit_file": ("old_text", "new_text")}.get(call.name)
     if own is None or texts is None:
         return None

@@ -255,3 +255,19 @@ def test_a_lesson_that_is_recorded_again_keeps_its_recording(name: str, tmp_path
     (lesson,) = (ROOT / "notebooks").glob(f"{name}_*.ipynb")
     execute.execute(lesson, {"LEARNKIT_MODE": "keep", "LEARNKIT_RECORDINGS": str(tmp_path)})
     assert (tmp_path / path.name).read_text("utf-8") == path.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--max-cost", "1"], "go with -p"),
+        (["--json"], "go with -p"),
+        (["-p", "x", "--json", "--stream-json"], "give one of"),
+        (["--plan", "--yes"], "give one of"),
+        (["-p", "x", "--resume"], "name the session"),
+    ],
+)
+def test_an_option_that_would_mean_nothing_is_refused(options: list[str], said: str) -> None:
+    done = learnkit("chat", *options)
+    assert done.returncode
+    assert said in done.stderr
