@@ -42,6 +42,7 @@ from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 from learnkit.runtime.clock import Clock, SystemClock
 from learnkit.runtime.shell import LocalShell, Shell
 from learnkit.runtime.virtual_clock import VirtualClock
+from learnkit.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
     import anthropic
@@ -77,6 +78,7 @@ def full_agent(
     plan_required: bool | Callable[[str, str], bool] = False,
     compaction: Mapping[str, Any] = MappingProxyType({}),
     instructions: bool = False,
+    true_paths: bool = False,
     agents: Mapping[str, AgentFile] = MappingProxyType({}),
     backend: Backend | str | None = None,
     team: str = "team",
@@ -111,6 +113,8 @@ def full_agent(
             such as ``{"threshold": 150_000}``.
         instructions: this agent, its subagents and its teammates get the instructions of the user
             and the project, as :class:`learnkit.Instructions` reads them.
+        true_paths: the model knows the workspace by its true name, and not as ``/workspace``, which
+            a file may speak of as another folder. Recordings don't fit then.
         agents: further kinds of subagents, as for :class:`learnkit.Subagents`.
         backend: where tasks, messages, requests and members are kept: what
             :func:`learnkit.open_backend` returns, or an address as it takes one. By default the
@@ -127,8 +131,8 @@ def full_agent(
     if client is None:
         client = live_client(options.get("model"))
     chosen = _chosen(parts, without)
-    place = _Place(workspace, chosen, shell, skills, compaction, instructions)
-    root, shell, state = place.root, place.shell, place.state
+    place = _Place(workspace, chosen, shell, skills, compaction, instructions, true_paths)
+    shell, state = place.shell, place.state
     shared, opened = _backend(backend, options.get("clock") or client)
     board = (shared or FilesBackend(state)).board(team)
 
@@ -140,7 +144,7 @@ def full_agent(
     if "subagents" in chosen:
         made.append(Subagents(place.alone, agents=agents))
     if "background" in chosen:
-        made.append(Background(shell, workspace=root))
+        made.append(Background(shell, workspace=place.workspace))
     crew = None
     if "team" in chosen:
         folder = FilesBackend(state).folder(team)
@@ -157,7 +161,9 @@ def full_agent(
     if "worktrees" in chosen and place.git is not None:
         known = board if "tasks" in chosen else None
         trees = state / "worktrees"
-        made.append(Worktrees(root, known, team=crew, shell=shell, state=trees, remote=remote))
+        made.append(
+            Worktrees(place.workspace, known, team=crew, shell=shell, state=trees, remote=remote)
+        )
     agent = Agent(client, [*made, *extra], **{"system": _SYSTEM, **options})
     if opened and shared is not None:
         weakref.finalize(agent, shared.close)
@@ -185,6 +191,7 @@ def full_teammate(
     plan_required: bool = False,
     compaction: Mapping[str, Any] = MappingProxyType({}),
     instructions: bool = False,
+    true_paths: bool = False,
     remote: str = "",
     **options: Any,
 ) -> JoinedTeam:
@@ -194,7 +201,7 @@ def full_teammate(
     another machine, and need not have started yet.
     """
     chosen = _chosen(PARTS, without)
-    place = _Place(workspace, chosen, shell, skills, compaction, instructions)
+    place = _Place(workspace, chosen, shell, skills, compaction, instructions, true_paths)
     joined = JoinedTeam(
         backend,
         name,
@@ -234,9 +241,11 @@ class _Place:
         skills: str | Path | None,
         compaction: Mapping[str, Any],
         instructions: bool,
+        true_paths: bool,
     ) -> None:
         self.root = Path(workspace)
         self.root.mkdir(parents=True, exist_ok=True)
+        self.workspace = Workspace(workspace, masked=not true_paths)
         self.shell = LocalShell() if shell is None else shell
         self.state, self.git = open_state(self.root, self.shell)
         self._chosen, self._compaction, self._instructions = chosen, compaction, instructions
@@ -245,9 +254,9 @@ class _Place:
 
     def alone(self) -> list[Mechanism]:
         """What a subagent gets, and every agent has."""
-        made: list[Mechanism] = [CodingTools(self.root, self.shell)]
+        made: list[Mechanism] = [CodingTools(self.workspace, self.shell)]
         if self._instructions:
-            made.append(Instructions(self.root, self.shell))
+            made.append(Instructions(self.workspace, self.shell))
         return [*made, Skills(self._skills)] if self._with_skills else made
 
     def member(self, board: BoardBackend) -> list[Mechanism]:

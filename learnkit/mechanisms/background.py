@@ -109,7 +109,7 @@ class Background(Mechanism):
         self,
         shell: Shell | None = None,
         *,
-        workspace: str | Path = ".",
+        workspace: str | Path | Workspace = ".",
         limit: float = 300.0,
         most: int = 8,
     ) -> None:

@@ -41,7 +41,8 @@ class CodingTools(Mechanism):
     Args:
         workspace: the folder; is created if it does not exist. The model knows it as
             ``/workspace``: that name is put in place of the real path in all outputs, and the
-            real path in its place in commands.
+            real path in its place in commands. A ``Workspace(folder, masked=False)`` has its
+            true name.
         shell: runs the commands; by default a :class:`LocalShell`.
         timeout: seconds that a command may take.
 
@@ -50,7 +51,11 @@ class CodingTools(Mechanism):
     """
 
     def __init__(
-        self, workspace: str | Path, shell: Shell | None = None, *, timeout: float = 120.0
+        self,
+        workspace: str | Path | Workspace,
+        shell: Shell | None = None,
+        *,
+        timeout: float = 120.0,
     ) -> None:
         if not timeout > 0:
             raise UsageError(f"the time limit is {timeout} s; it must be above 0")

@@ -25,7 +25,7 @@ from learnkit.runtime.git import Git
 from learnkit.runtime.secret_scan import refuse_secrets
 from learnkit.runtime.shell import Shell
 from learnkit.runtime.user_folders import config_folder
-from learnkit.runtime.workspace import NAME, Workspace
+from learnkit.runtime.workspace import Workspace
 
 #: The names of such a file; the first that is there counts.
 NAMES = ("AGENTS.md", "CLAUDE.md")
@@ -65,7 +65,7 @@ class Instructions(Mechanism):
 
     def __init__(
         self,
-        workspace: str | Path,
+        workspace: str | Path | Workspace,
         shell: Shell | None = None,
         *,
         user: str | Path | None = None,
@@ -182,7 +182,7 @@ class Instructions(Mechanism):
 
     def _facts(self, agent: AgentLike) -> str:
         lines = [
-            f"Workspace: {NAME}",
+            f"Workspace: {self._workspace.name}",
             f"Date: {agent.clock.now().astimezone():%Y-%m-%d}",
             f"Platform: {platform.system()}",
             *self._git(),
@@ -196,7 +196,7 @@ class Instructions(Mechanism):
         options = ("--untracked-files=normal", "--ignore-submodules=dirty")  # runs nothing in them
         try:
             git = Git(here, self._shell)
-            self._project = Workspace(git.root)
+            self._project = Workspace(git.root, masked=self._workspace.is_masked)
             state = git.run("status", "--porcelain", "--branch", *options, cwd=here)
         except (LearnkitError, OSError):
             return ["Git: none that can be used here"]

@@ -1,9 +1,10 @@
 """A workspace: the one folder that the file tools may touch, and the name it goes by.
 
-Paths are confined after symbolic links are resolved, and whatever the model reads calls the
-folder ``/workspace``, so that outputs are the same on every machine. This guards against
-mistakes and stray paths. It is no wall against a program that swaps a folder for a link between
-the check and the use; the sandbox (``BwrapShell``) is.
+Paths are confined after symbolic links are resolved. Whatever the model reads calls the folder
+``/workspace``, so that outputs are the same on every machine and a recording fits; for the user's
+own work it has its true name, since a file may speak of another ``/workspace``. This guards
+against mistakes and stray paths. It is no wall against a program that swaps a folder for a link
+between the check and the use; the sandbox (``BwrapShell``) is.
 
 Some files in it are none of the model's: git's own, because git runs programs that they name, the
 harness's state, because it decides what other agents may do, and the Python that runs the harness.
@@ -34,9 +35,13 @@ FILE_LIMIT = 10_000_000
 
 
 class Workspace:
-    """A folder that paths cannot leave."""
+    """A folder that paths cannot leave; ``masked`` says whether the model knows its true name."""
 
-    def __init__(self, folder: str | Path) -> None:
+    root: Path
+
+    def __init__(self, given: str | Path | Workspace, *, masked: bool = True) -> None:
+        folder = given.root if isinstance(given, Workspace) else given
+        self.is_masked: bool = given.is_masked if isinstance(given, Workspace) else masked
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
@@ -54,11 +59,17 @@ class Workspace:
         self._real = re.compile(rf"(?<![\w.-])(?:{real})(?![\w-])")
         self._virtual = re.compile(rf"(?<![\w./-]){NAME}(?![\w.-])")
 
+    @property
+    def name(self) -> str:
+        """What the model calls it."""
+        return NAME if self.is_masked else str(self.root)
+
     def locate(self, path: str) -> Path:
         """The real path for one that a model wrote: relative, or below ``/workspace``."""
         if not path.strip() or "\0" in path:
             raise ToolError(f"{path!r} is not a valid path; use one like 'src/main.py'")
-        inside = path.removeprefix(NAME).lstrip("/") if _is_virtual(path) else path
+        virtual = self.is_masked and _is_virtual(path)
+        inside = path.removeprefix(NAME).lstrip("/") if virtual else path
         try:
             # What is left is free of links and "..", so comparing the parts is enough.
             place = Path(os.path.realpath(self.root / inside))
@@ -67,7 +78,7 @@ class Workspace:
         if not place.is_relative_to(self.root):
             raise ToolError(
                 f"{self.masked(path)!r} is outside the workspace; use a relative path, "
-                f"or one that begins with {NAME}/"
+                f"or one that begins with {self.name}/"
             )
         # After a link that points to itself, realpath continues with the mere text: look again.
         if os.path.islink(place) or place != Path(os.path.realpath(place)):  # noqa: PTH114
@@ -76,15 +87,15 @@ class Workspace:
 
     def shown(self, place: Path) -> str:
         """The name of a place in the workspace, for the model."""
-        return str(Path(NAME) / place.relative_to(self.root))
+        return str(Path(self.name) / place.relative_to(self.root))
 
     def masked(self, text: str) -> str:
         """``text`` with the workspace's real path replaced by ``/workspace``."""
-        return self._real.sub(NAME, text)
+        return self._real.sub(NAME, text) if self.is_masked else text
 
     def unmasked(self, text: str) -> str:
         """``text`` with ``/workspace`` replaced by the workspace's real path."""
-        return self._virtual.sub(lambda _: str(self.root), text)
+        return self._virtual.sub(lambda _: str(self.root), text) if self.is_masked else text
 
     def read(self, path: str) -> str:
         """The text of a file, to the character: line ends are kept."""

@@ -480,3 +480,19 @@ def test_whatever_the_path_nothing_outside_changes(
     assert sorted(one.name for one in base.iterdir()) == ["outside", "workspace"]
     assert [one.name for one in outside.iterdir()] == ["secret"]
     assert (outside / "secret").read_text() == "secret"
+
+
+def test_under_its_true_name_a_command_runs_as_it_was_written(tmp_path: Path) -> None:
+    agent = lk.full_agent(
+        lk.scripted([lk.say("ok")]), tmp_path, true_paths=True, without=["worktrees"]
+    )
+    agent.run("hello")
+    line = "echo WORKDIR /workspace > Dockerfile; pwd; cat Dockerfile"
+    said = str(agent.tools["bash"].run(agent, {"command": line}))
+    assert said.splitlines() == [str(tmp_path.resolve()), "WORKDIR /workspace"]
+    assert (tmp_path / "Dockerfile").read_text() == "WORKDIR /workspace\n"
+    edit = {"path": "Dockerfile", "old_text": "/workspace", "new_text": "/app"}
+    assert str(tmp_path.resolve()) in str(agent.tools["edit_file"].run(agent, edit))
+    assert (tmp_path / "Dockerfile").read_text() == "WORKDIR /app\n"
+    with pytest.raises(ToolError, match="outside"):
+        agent.tools["read_file"].run(agent, {"path": "/workspace/Dockerfile"})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learnkit.backends import rules
@@ -109,9 +110,11 @@ class WorktreeAssignments(Extension):
             self._homes[teammate.name] = [(one, one.workspace) for one in found]
         assigned = self._assigned_to(teammate.name)
         for mechanism, home in self._homes[teammate.name]:
-            mechanism.workspace = home if assigned is None else assigned
+            mechanism.workspace = (
+                home if assigned is None else Workspace(assigned, masked=home.is_masked)
+            )
 
-    def _assigned_to(self, name: str) -> Workspace | None:
+    def _assigned_to(self, name: str) -> Path | None:
         """The worktree of the task that a teammate holds, if it is there."""
         watch = self._watches[name]
         watch.name = watch.problem = ""
@@ -126,7 +129,7 @@ class WorktreeAssignments(Extension):
                 return None
             if self._registry.exists(task.worktree):
                 watch.name = task.worktree
-                return Workspace(self._registry.path(task.worktree))
+                return self._registry.path(task.worktree)
         return None
 
 

@@ -71,7 +71,7 @@ class Worktrees(Mechanism):
 
     def __init__(
         self,
-        repo: str | Path,
+        repo: str | Path | Workspace,
         board: BoardBackend | None = None,
         *,
         team: Team | None = None,
@@ -83,6 +83,8 @@ class Worktrees(Mechanism):
         if not limit > 0:
             raise UsageError(f"the limit is {limit} s; it must be above 0")
         self.shell: Shell = LocalShell() if shell is None else shell
+        self._masked = not isinstance(repo, Workspace) or repo.is_masked
+        repo = repo.root if isinstance(repo, Workspace) else repo
         self.registry = WorktreeRegistry(repo, self.shell, state=state, remote=remote)
         self.board, self.limit = board, limit
         self._running: Counter[str] = Counter()  # commands by worktree
@@ -143,7 +145,7 @@ class Worktrees(Mechanism):
             command: Bash command to run. It sees the worktree as /workspace.
         """
         self.registry.get(name)
-        workspace = Workspace(self.registry.path(name))
+        workspace = Workspace(self.registry.path(name), masked=self._masked)
         with self._lock:
             self._running[name] += 1
         try:
