@@ -235,7 +235,7 @@ def test_an_edited_prompt_gets_the_panel(opened: Open) -> None:
     opened.run(number, edited)
     panel = opened.cell(number).locator(".learnkit-edit")
     expect(panel.locator("ins").first).to_contain_text("Kindly", timeout=20_000)
-    expect(panel.locator(".ways button")).to_have_count(3)
+    expect(panel.locator(".ways button")).to_have_count(2)
     assert opened.cell(number).locator("[data-mime-type$='jupyter.error']").count() == 0
     panel.get_by_role("button", name="Undo my change").click()
     expect(panel.locator(".more")).to_contain_text("as it was in the lesson")
