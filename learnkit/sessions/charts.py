@@ -22,8 +22,8 @@ from learnkit.views.drawing.time_axis import Axis, duration
 #: What a context is made of, in the order in which it is piled up: words and the key of a mark.
 FIXED, TALK, FILES, REST = "system prompt and tools", "messages", "files read", "other tools"
 KINDS = (FIXED, TALK, FILES, REST)
-_READ = {FILES: "agent-1", REST: "agent-7"}
-_TOOLS = ("agent-3", "agent-2", "agent-6")
+_READ = {FILES: "agent-2", REST: "agent-7"}
+_TOOLS = ("agent-3", "agent-5", "agent-6")
 #: In pixels: the height of the plot, wide and narrow, the least a column takes, a finding's disc.
 HEIGHT, LOW, LEAST, DISC = 250, 170, 4, 11
 
@@ -126,7 +126,7 @@ def _spots(
         starts = (call for call in thread.calls.values() if call.child == one.turns[0][0])
         mine = mine or [call.turn for call in starts]  # of a subagent: where it was started
         if mine:
-            x = each * ((mine[len(mine) // 2] - 1) // group + 0.5)
+            x = each * ((mine[0] - 1) // group + 0.5)
             x = min(max(x, DISC), room - DISC - 1)
             near = heights[max(int((x - DISC) // each), 0) : int((x + DISC) // each) + 1]
             y = -max(near) - DISC - 5
@@ -210,7 +210,7 @@ def time_line(session: Session, width: float, most: int = 14) -> Canvas:
         canvas.text(f"time {said}", at + 4, 12, said, "q", width=60)
     free = 0.0  # where the name of the lead ends, or the last length of a pause
     for number, thread in enumerate(threads):
-        name = "lead" if thread is lead else one_line(thread.title or thread.lane, 60)
+        name = one_line(thread.title or thread.lane, 60) if thread is not lead else "main agent"
         free = free or text_width(name, "b") + 8
         canvas.text(f"name {number}", 0, y + 12, name, "b")
         for mark, spans in (("call", worked(thread)), ("assistant", replies(thread))):
@@ -222,7 +222,7 @@ def time_line(session: Session, width: float, most: int = 14) -> Canvas:
                 canvas.edge(f"{mark} {number}", path, mark, "f", y=y + 18)
         y += 42
     for number, (begin, end) in enumerate(pauses):
-        at, took = x(begin), duration(_even(end - begin))
+        at, took = x(begin), lasted(end - begin)
         says = f"waits {took} for the next prompt"
         canvas.bar(f"pause {number}", at + gap / 4, 38, gap / 2, 16, "idle", says=says)
         if free < at < width - text_width(took):
@@ -235,9 +235,9 @@ def time_line(session: Session, width: float, most: int = 14) -> Canvas:
     return canvas
 
 
-def _even(seconds: float) -> float:
-    """Without what nobody reads of a long time."""
-    return 60 * round(seconds / 60) if seconds >= 120 else round(seconds)
+def lasted(seconds: float) -> str:
+    """A length of time, without what nobody reads of a long one."""
+    return duration(60 * round(seconds / 60) if seconds >= 120 else round(seconds))
 
 
 def replies(thread: Thread) -> Iterator[tuple[float, float]]:

@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Any
@@ -24,6 +25,8 @@ from learnkit.views.drawing.time_axis import duration
 #: As many tokens weigh as much as a minute, when findings are ranked; and the price of a token that
 #: is read from the cache, as a share of the full one.
 MINUTE, CACHED = 3_000, 0.1
+#: Kinds that say that the result may not be what was wanted; the others cost tokens or minutes.
+OUTCOME = ("untested_edit", "unchecked_done", "open_plan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ def findings(log: Iterable[Event] | Session) -> list[Finding]:
         log: an ``EventLog``, any sequence of events, or a session.
 
     Returns:
-        At most one finding of each kind, the costliest first.
+        At most one finding of each kind: those about the result, then the costliest first.
     """
     session = log if isinstance(log, Session) else session_of(log)
     found = []
@@ -79,7 +82,7 @@ def findings(log: Iterable[Event] | Session) -> list[Finding]:
             largest = max(its, key=lambda one: one.weight)
             kind = finder.__name__
             found.append(replace(largest, kind=kind, lesson=lesson, remedy=remedy))
-    return sorted(found, key=lambda one: -one.weight)
+    return sorted(found, key=lambda one: (one.kind not in OUTCOME, -one.weight))
 
 
 def _explained(lesson: str, remedy: str) -> Callable[[Finder], Finder]:
@@ -160,7 +163,7 @@ def cache_rewritten(one: Thread, session: Session) -> Iterator[Finding]:
         )
 
 
-@_explained("s06", "Before a long pause, compact; after it, begin anew if little is still needed.")
+@_explained("s06", "It lives 5 min unused, or an hour if asked for. Compact before a longer pause.")
 def cache_expired(one: Thread, session: Session) -> Iterator[Finding]:
     """The cache was lost in a pause."""
     if found := _breaks(one, expired=True):
@@ -215,8 +218,8 @@ def command_repeated(one: Thread, session: Session) -> Iterator[Finding]:
         size, command = sum(call.tokens for call in its[:-1]), one_line(its[0].target, 40)
         if len(its) >= RUNS and size >= RUN_TOKENS:
             yield Finding(
-                f"{command} printed ≈{tokens(size / (len(its) - 1))} tokens {len(its)} times; "
-                "only the last output was still true.",
+                f"{command} printed ≈{tokens(size / (len(its) - 1))} tokens {len(its)} times, and "
+                "the old outputs stayed in the context.",
                 _at(*its),
                 _kept(one, its[:-1]),
                 quotes=(command,),
@@ -300,18 +303,33 @@ def failing_again(one: Thread, session: Session) -> Iterator[Finding]:
 EDITS, EDIT_SHARE = 3, 0.2
 
 
-@_explained("s02", "Read right before an edit; let a failed edit answer with the nearest lines.")
+@_explained("s02", "Let a failed edit answer with the lines of the file that are nearest.")
 def failed_edits(one: Thread, session: Session) -> Iterator[Finding]:
     """Many edits failed; each cost a request."""
     edits = [call for call in one.calls.values() if call.does == "edit" and not call.refused]
     failed = [call for call in edits if call.failed]
     if len(failed) >= EDITS and len(failed) >= EDIT_SHARE * len(edits):
         requests = sum(one.size(one.turns[number - 1]) for _, number in _at(*failed) if number)
+        asked, near = _nearest(one, failed[0])
+        why = f": one asked for {asked}, and the file has {near}" if near else ""
         yield Finding(
-            f"{len(failed)} of {len(edits)} edits failed, and had to be made again.",
+            f"{len(failed)} of {len(edits)} edits failed{why}.",
             _at(*failed),
             _kept(one, failed) + round(CACHED * requests),
+            quotes=(asked, near) if near else (),
         )
+
+
+def _nearest(one: Thread, edit: Call) -> tuple[str, str]:
+    """What an edit looked for, quoted, and the line most like it that was read from its file."""
+    old = edit.input.get("old_string") if isinstance(edit.input, dict) else ""
+    asked = str(old or "").strip().partition("\n")[0][:100]
+    for read in reversed([call for call in one.calls.values() if call.start < edit.start]):
+        if asked and read.does == "read" and read.target == edit.target:
+            lines = re.sub(r"(?m)^ *\d+[\t→]", "", read.output[:200_000]).splitlines()
+            near = get_close_matches(asked, [line[:100] for line in lines], 1, 0.8)
+            return quoted(asked), quoted(near[0]) if near and asked not in near[0] else ""
+    return "", ""
 
 
 # Subagents and compaction.
@@ -454,24 +472,33 @@ ITEMS = 3
 def open_plan(one: Thread, session: Session) -> Iterator[Finding]:
     """The plan had open items when the agent stopped."""
     last, _, _ = _ending(one, session)
-    plans = [(call, _states(call.input)) for call in one.calls.values() if not call.failed]
-    for call, states in [plan for plan in plans if plan[1]][-1:]:
-        left = sum(state != "completed" for state in states)
-        if last and left and len(states) >= ITEMS:
+    every = [(call, _items(call.input)) for call in one.calls.values() if not call.failed]
+    plans = [plan for plan in every if plan[1]]
+    for call, items in plans[-1:]:
+        left = [name for name, state in items if state != "completed"]
+        if last and left and len(items) >= ITEMS:
+            never = "was never updated, and " if len(plans) == 1 else ""
+            names = [quoted(name, 30) for name in left[:ITEMS] if name]
             yield Finding(
-                f"It stopped with {left} of the {len(states)} items in its plan still open.",
+                f"Its plan {never}still has {len(left)} of {len(items)} items open"
+                f"{': ' * bool(names)}{', '.join(names)}.",
                 _at(call, (one.lane, last.number)),
+                quotes=tuple(names),
             )
 
 
-def _states(given: Any) -> list[str]:
-    """The states of the items of a plan, from a call's arguments; empty if they are none."""
+def _items(given: Any) -> list[tuple[str, str]]:
+    """The items of a plan and their states, from a call's arguments; empty if they are none."""
     given = given if isinstance(given, dict) else {}
     plan = next((given[key] for key in ("todos", "items", "plan") if key in given), None)
     if not (isinstance(plan, list) and all(isinstance(item, dict) for item in plan)):
         return []
-    states = [str(item.get("status", "")) for item in plan]
-    return states if set(states) <= {"pending", "in_progress", "completed"} else []
+    items = [
+        (str(item.get("content") or item.get("step") or ""), str(item.get("status", "")))
+        for item in plan
+    ]
+    states = {state for _, state in items}
+    return items if states <= {"pending", "in_progress", "completed"} else []
 
 
 # Time.
