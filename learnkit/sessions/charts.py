@@ -98,7 +98,8 @@ def context(thread: Thread, found: Sequence[Finding], width: float) -> Canvas:
         canvas.bar(f"turn {place}", *spot, style="o", says=says, pair=pair)
     end = left + each * len(columns)
     canvas.text("first", left, base + 18, "turn 1", "q")
-    if _cuts(canvas, thread, (left, end), each / group, base) and end - left > 110:
+    _cuts(canvas, thread, left, each / group, base)
+    if end - left > 110:
         canvas.text("last", end, base + 18, str(len(turns)), "qe")
     for number, x, y in spots:
         says, look = f"{number}: {found[number - 1].sentence}", ("failed", str(number), "bc")
@@ -143,20 +144,15 @@ def _says(thread: Thread, turn: Turn, tools: Sequence[str]) -> str:
     return f"Turn {turn.number}: {about}{thread.size(turn):,} tokens: {parts}"
 
 
-def _cuts(
-    canvas: Canvas, thread: Thread, ends: tuple[float, float], each: float, base: float
-) -> bool:
-    """Say where the context was compacted; tell whether that leaves room for the last number."""
-    left, right = ends
-    last = left + 50
+def _cuts(canvas: Canvas, thread: Thread, left: float, each: float, base: float) -> None:
+    """Say where the context was compacted, where there is room between the first and last turn."""
+    free, end = left + 50, left + each * len(thread.turns) - 110
     for number, cut in enumerate(thread.cuts):
         x = left + each * (cut.turn - 1)
         canvas.edge(f"cut {number}", "M0 0v6", "", "i", x=x, y=base)
-        begin = min(max(x - 32, left), canvas.width - 66)
-        if begin > last:
+        if (begin := max(x - 32, free)) < end:
             canvas.text(f"cut {number} is", begin, base + 18, "compacted", "q")
-            last = begin + 72
-    return last < right - 30
+            free = begin + 72
 
 
 def fillers(thread: Thread, most: int = 12) -> list[tuple[str, str, int, int]]:

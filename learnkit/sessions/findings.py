@@ -130,9 +130,9 @@ def _grouped(one: Thread, key: Callable[[Call], object]) -> Iterator[list[Call]]
 LIFETIME, LONG_LIFETIME, BREAK = 300, 3600, 8_000
 
 
-def _breaks(one: Thread, *, expired: bool) -> list[tuple[Turn, Turn, int]]:
-    """Turns between which the cache was lost, because it expired or not, and the tokens of it."""
-    cuts, found = {cut.turn for cut in one.cuts}, []
+def _breaks(one: Thread, *, expired: bool) -> tuple[list[tuple[Turn, Turn]], int]:
+    """Turns between which the cache was lost, because it expired or not, and the tokens lost."""
+    cuts, found, total = {cut.turn for cut in one.cuts}, [], 0
     for before, after in pairwise(one.turns):
         usage, now = before.usage, after.usage
         cached = usage.cache_read_input_tokens + usage.cache_creation_input_tokens
@@ -144,21 +144,22 @@ def _breaks(one: Thread, *, expired: bool) -> list[tuple[Turn, Turn, int]]:
         hour = isinstance(kinds, dict) and kinds.get("ephemeral_1h_input_tokens")
         pause = after.asked - (before.replied or before.asked)
         if expired == (pause > (LONG_LIFETIME if hour else LIFETIME)):
-            found.append((before, after, lost))
-    return found
+            found.append((before, after))
+            total += lost
+    return found, total
 
 
 @_explained("s06", "Leave prompt, tools and earlier messages as they are, and keep one model.")
 def cache_rewritten(one: Thread, session: Session) -> Iterator[Finding]:
     """The cache was lost although it was young."""
-    if found := _breaks(one, expired=False):
-        (before, after, _), lost = found[0], sum(lost for *_, lost in found)
+    found, lost = _breaks(one, expired=False)
+    for before, after in found[:1]:
         switched = before.model and after.model and before.model != after.model
         why = "the model was switched" if switched else "something early had changed"
         where = f"at turn {after.number}" if len(found) == 1 else f"{len(found)} times"
         yield Finding(
             f"The cache broke {where}: {why}, so ≈{tokens(lost)} tokens cost the full price.",
-            _at(*((one.lane, turn.number) for _, turn, _ in found)),
+            _at(*((one.lane, turn.number) for _, turn in found)),
             lost,
         )
 
@@ -166,13 +167,13 @@ def cache_rewritten(one: Thread, session: Session) -> Iterator[Finding]:
 @_explained("s06", "It lives 5 min unused, or an hour if asked for. Compact before a longer pause.")
 def cache_expired(one: Thread, session: Session) -> Iterator[Finding]:
     """The cache was lost in a pause."""
-    if found := _breaks(one, expired=True):
-        (before, after, _), lost = found[0], sum(lost for *_, lost in found)
+    found, lost = _breaks(one, expired=True)
+    for before, after in found[:1]:
         pause = duration(60 * round((after.asked - (before.replied or before.asked)) / 60))
         where = f"a pause of {pause}" if len(found) == 1 else f"{len(found)} pauses"
         yield Finding(
             f"The cache expired in {where}: ≈{tokens(lost)} tokens cost the full price again.",
-            _at(*((one.lane, turn.number) for _, turn, _ in found)),
+            _at(*((one.lane, turn.number) for _, turn in found)),
             lost,
         )
 
@@ -236,9 +237,8 @@ def large_output(one: Thread, session: Session) -> Iterator[Finding]:
     for call in one.calls.values():
         if call.tokens >= LARGE:
             name = _name(call.target) if call.does == "read" else one_line(call.target, 40)
-            what = f"Reading {name}" if call.does == "read" else name or f"A call of {call.name}"
             yield Finding(
-                f"{what} put ≈{tokens(call.tokens)} tokens into the context at once.",
+                f"{name or call.name} put ≈{tokens(call.tokens)} tokens into the context at once.",
                 _at(call),
                 _kept(one, [call]),
                 quotes=(name,) * bool(name),
@@ -310,26 +310,25 @@ def failed_edits(one: Thread, session: Session) -> Iterator[Finding]:
     failed = [call for call in edits if call.failed]
     if len(failed) >= EDITS and len(failed) >= EDIT_SHARE * len(edits):
         requests = sum(one.size(one.turns[number - 1]) for _, number in _at(*failed) if number)
-        asked, near = _nearest(one, failed[0])
-        why = f": one asked for {asked}, and the file has {near}" if near else ""
+        near = _nearest(one, failed[0])
+        why = ": one asked for {}, and the file has {}".format(*near) if near else ""
         yield Finding(
             f"{len(failed)} of {len(edits)} edits failed{why}.",
             _at(*failed),
             _kept(one, failed) + round(CACHED * requests),
-            quotes=(asked, near) if near else (),
+            quotes=near,
         )
 
 
-def _nearest(one: Thread, edit: Call) -> tuple[str, str]:
-    """What an edit looked for, quoted, and the line most like it that was read from its file."""
+def _nearest(one: Thread, edit: Call) -> tuple[str, ...]:
+    """What a failed edit looked for, and the line most like it that was read before, quoted."""
     old = edit.input.get("old_string") if isinstance(edit.input, dict) else ""
     asked = str(old or "").strip().partition("\n")[0][:100]
-    for read in reversed([call for call in one.calls.values() if call.start < edit.start]):
-        if asked and read.does == "read" and read.target == edit.target:
-            lines = re.sub(r"(?m)^ *\d+[\t→]", "", read.output[:200_000]).splitlines()
-            near = get_close_matches(asked, [line[:100] for line in lines], 1, 0.8)
-            return quoted(asked), quoted(near[0]) if near and asked not in near[0] else ""
-    return "", ""
+    before = [call for call in one.calls.values() if call.start < edit.start]
+    read = [call.output for call in before if call.does == "read" and call.target == edit.target]
+    lines = re.sub(r"(?m)^ *\d+[\t→]", "", "".join(read[-1:])[:200_000]).splitlines()
+    near = get_close_matches(asked, [line[:100] for line in lines], 1, 0.8)
+    return (quoted(asked), quoted(near[0])) if near and asked not in near[0] else ()
 
 
 # Subagents and compaction.
@@ -366,10 +365,9 @@ def late_compaction(one: Thread, session: Session) -> Iterator[Finding]:
     for cut in one.cuts:
         models = [turn.model for turn in one.turns[: cut.turn - 1]][-1:]
         spec = MODELS.get(re.sub(r"-\d{8}$", "", models[0])) if models else None
-        if spec and cut.before >= FULL * spec.window:
-            full = f"{cut.before / spec.window:.0%} full"
+        if spec and (full := cut.before / spec.window) >= FULL:
             yield Finding(
-                f"The context was {full} before it was compacted, at turn {cut.turn}.",
+                f"The context was {full:.0%} full before it was compacted, at turn {cut.turn}.",
                 _at((one.lane, cut.turn)),
                 cut.before // 2,
             )
@@ -390,17 +388,6 @@ def read_after_compaction(one: Thread, session: Session) -> Iterator[Finding]:
                 _at((one.lane, cut.turn), *again),
                 _kept(one, again),
             )
-
-
-@_explained("s06", "Change earlier messages rarely, and many of them at once.")
-def thinking_dropped(one: Thread, session: Session) -> Iterator[Finding]:
-    """Thinking was taken out of messages that stayed."""
-    if number := sum(size for _, size in one.dropped):
-        yield Finding(
-            f"≈{tokens(number)} tokens of thinking had to go, because an earlier message changed.",
-            _at(*((one.lane, turn) for turn, _ in one.dropped)),
-            number,
-        )
 
 
 # The end.

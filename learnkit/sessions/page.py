@@ -47,8 +47,8 @@ ROWS = 16
 #: the bytes they may have. With the gap named, the most is less than what a card shows of a text.
 PART, SHOWN, BYTES = 20, (2300, 700, 200, 60), 2_500_000
 #: What the tokens of findings are.
-_UNIT = """<p class="sub">Full-price tokens: what a request reads from the cache counts a tenth, so a
-result counts whole once, and a tenth in each later request. Findings overlap: don’t add them up."""
+_UNIT = """<p class="kind">Full-price tokens: one read from the cache counts a tenth, so a result costs
+its length once, then a tenth of it in each later request. Findings overlap: don’t add them.</p>"""
 
 _REMOVED = re.compile(f"{HIDDEN}+")
 _FORMATS = {"claude-code": "Claude Code", "codex": "Codex", "atif": "ATIF"}
@@ -136,9 +136,9 @@ def _header(session: Session, found: Sequence[Finding], above: str) -> str:
         f"${cost:.2f}" if cost else "",
     ]
     doubts = sum(one.kind in OUTCOME for one in found)
-    ways = [(doubts, "doubt", " about the result"), (len(found) - doubts, "way", " to lose less")]
-    title = listed([f"{count(number, noun)}{what}" for number, noun, what in ways if number])
-    title = title or "Nothing stands out in this session."
+    said = [f"{count(doubts, 'doubt')} about the result"] * bool(doubts)
+    said += [f"{count(len(found) - doubts, 'way')} to save tokens or time"] * (doubts < len(found))
+    title = listed(said) or "Nothing stands out in this session."
     alt = "Tokens of each request, and what filled it. A press on a column leads to its turn."
     figure = _figure(lambda width: charts.context(lead, found, width), alt) if lead.turns else ""
     above = above or (quoted(about.title, 110) if about.title else "")
@@ -188,14 +188,14 @@ def _found(
             f"<p>{' · '.join([*parts, link])}</p><p>{esc(one.remedy)}</p></div></li>"
         )
     none = f"<p>{len(FINDERS)} kinds of loss were looked for, and none was found.</p>"
-    return f'<ol class="found">{"".join(items)}</ol>{_UNIT}' if items else none
+    unit = _UNIT if any(one.tokens for one in found) else ""
+    return f'<ol class="found">{"".join(items)}</ol>{unit}' if items else none
 
 
 def _links(session: Session, one: Finding, most: int = 8) -> str:
     shown = one.turns[:most]
     links = [f'<a href="#{esc(anchor(*turn))}">{turn[1]}</a>' for turn in shown]
-    child = shown[0][0] != session.lead.lane
-    whose = "of a subagent, turn" if child else "turn"
+    whose = "turn" if shown[0][0] == session.lead.lane else "of a subagent, turn"
     more = ", …" * (len(one.turns) > most)
     return f"{whose}{'s' * (len(links) > 1)} {', '.join(links)}{more}"
 
@@ -216,19 +216,15 @@ def _numbers(session: Session) -> str:
     longest = max(map(lead.size, lead.turns), default=0)
     facts = [
         ("turns", f"{len(lead.turns):,}", f"after {count(prompts, 'prompt')}"),
-        ("tokens sent", _short(sent), f"{usage.cache_read_input_tokens / max(sent, 1):.0%} cached"),
-        ("tokens written", _short(usage.output_tokens), ""),
-        ("longest request", _short(longest), "tokens"),
+        ("tokens sent", short(sent), f"{usage.cache_read_input_tokens / max(sent, 1):.0%} cached"),
+        ("tokens written", short(usage.output_tokens), ""),
+        ("longest request", short(longest), "tokens"),
         ("tool calls", f"{len(calls):,}", f"{failed:,} failed" * bool(failed)),
         ("requests sent again", f"{retries:,}", "after an error"),
     ]
     shown = (fact for fact in facts if fact[1] != "0")
     rows = (f"<div><dt>{a}</dt><dd>{b}<small>{c}</small></dd></div>" for a, b, c in shown)
     return f"<section><dl>{''.join(rows)}</dl></section>"
-
-
-def _short(number: int) -> str:
-    return f"{number:,}" if number < 10_000 else short(number)
 
 
 def _filled(lead: Thread) -> str:
@@ -242,18 +238,18 @@ def _filled(lead: Thread) -> str:
     most = f"Output of {most}" if most not in charts.KINDS else most[0].upper() + most[1:]
     body = "".join(
         f'<tr><td>{esc(name).replace("/", "/<wbr>")}</td><td class="long">'
-        f'<i style="width:{100 * size / full:.1f}%;background:var(--lk-{mark}-edge)"></i></td><td class="n">≈&nbsp;{size:,}</td>'
+        f'<i style="width:{100 * size / full:.1f}%;background:var(--lk-{mark}-edge)"></i></td>'
+        f'<td class="n">≈&nbsp;{size:,}</td>'
         f'<td class="n">{count(calls, "call") if calls else ""}</td></tr>'
         for name, mark, size, calls in rows
     )
-    by = "by the file’s counts; it doesn’t hold their text" if lead.counted else "estimated"
-    by = "as the log has them" if lead.head else by
+    by = "as the log has them" if lead.head else "by the file’s counts; it has no text of them"
+    fixed = f" System prompt and tools: ≈{lead.fixed():,}, {by}." if lead.fixed() else ""
     return _section(
         "What fills the context, by tool and by file",
         f"{most}: {share:.0%} of the longest request.",
         f"<table>{body}</table>",
-        f"Turn {turn.number} had {lead.size(turn):,} tokens. System prompt and tools: "
-        f"≈{lead.fixed():,}, {by}.",
+        f"Turn {turn.number} had {lead.size(turn):,} tokens.{fixed}",
     )
 
 
@@ -264,17 +260,11 @@ def _time(session: Session) -> str:
     model = charts.busy(span for one in every for span in charts.replies(one))
     tools = charts.busy(span for one in every for span in charts.worked(one))
     waits = f", and {lasted(session.waited)} went by waiting for you" if session.waited >= 1 else ""
-    slowest = max(session.calls, key=lambda call: call.seconds, default=None)
-    line = ""
-    if slowest and slowest.seconds >= 1:
-        what = one_line(slowest.target or slowest.name, 60)
-        line = f"The longest call: {what}, {lasted(slowest.seconds)}, in turn {slowest.turn}."
     alt = "When the model and its tools worked, and when you were waited for."
     return _section(
         "Time",
         f"The model worked {lasted(model)}, its tools {lasted(tools)}{waits}.",
         _figure(lambda width: charts.time_line(session, width), alt),
-        line,
     )
 
 
@@ -302,13 +292,11 @@ def _agents(session: Session) -> str:
     roots = (one for one in session.threads.values() if one.parent not in session.threads)
     rows = "".join(_row(session, one, 0) for one in roots)
     head = "".join(f'<th class="{look}">{name}</th>' for name, look in _HEADS)
-    state = view.at()
     return _section(
         "Agents",
         f"{count(len(others), noun)} sent {share:.0%} of all tokens.",
-        f"<table><tr>{head}</tr>{rows}</table><br>"
-        + _figure(lambda width: view.draw(state, width, ROWS), view.finding(state)),
-        view.because(state),
+        f"<table><tr>{head}</tr>{rows}</table>",
+        view.because(view.at()),
     )
 
 
