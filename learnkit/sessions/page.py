@@ -47,8 +47,8 @@ ROWS = 16
 #: the bytes they may have. With the gap named, the most is less than what a card shows of a text.
 PART, SHOWN, BYTES = 20, (2300, 700, 200, 60), 2_500_000
 #: What the tokens of findings are.
-_UNIT = """<p class="kind">Full-price tokens: one read from the cache counts a tenth, so a result costs
-its length once, then a tenth of it in each later request. Findings overlap: don’t add them.</p>"""
+_UNIT = """<p class="kind">Full-price tokens: one read from the cache counts a tenth, so a result
+costs its length once, then a tenth in each later request. Findings overlap: don’t add them.</p>"""
 
 _REMOVED = re.compile(f"{HIDDEN}+")
 _FORMATS = {"claude-code": "Claude Code", "codex": "Codex", "atif": "ATIF"}
@@ -243,7 +243,7 @@ def _filled(lead: Thread) -> str:
         f'<td class="n">{count(calls, "call") if calls else ""}</td></tr>'
         for name, mark, size, calls in rows
     )
-    by = "as the log has them" if lead.head else "by the file’s counts; it has no text of them"
+    by = "as the log has them" if lead.head else "by the file’s counts (it doesn’t hold them)"
     fixed = f" System prompt and tools: ≈{lead.fixed():,}, {by}." if lead.fixed() else ""
     return _section(
         "What fills the context, by tool and by file",
