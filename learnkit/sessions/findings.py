@@ -164,9 +164,7 @@ def cache_rewritten(one: Thread, session: Session) -> Iterator[Finding]:
         )
 
 
-@_explained(
-    "s06", "A cache lives 5 minutes, or an hour if set so: compact before a longer pause."
-)
+@_explained("s06", "A cache lives 5 minutes, or an hour if set so: compact before a longer pause.")
 def cache_expired(one: Thread, session: Session) -> Iterator[Finding]:
     """The cache was lost in a pause."""
     found, lost = _breaks(one, expired=True)
@@ -305,9 +303,7 @@ def failing_again(one: Thread, session: Session) -> Iterator[Finding]:
 EDITS, EDIT_SHARE = 3, 0.2
 
 
-@_explained(
-    "s02", "Copy old text from the file; let a failed edit answer with the nearest lines."
-)
+@_explained("s02", "Copy old text from the file; let a failed edit answer with the nearest lines.")
 def failed_edits(one: Thread, session: Session) -> Iterator[Finding]:
     """Many edits failed; each cost a request."""
     edits = [call for call in one.calls.values() if call.does == "edit" and not call.refused]

@@ -53,6 +53,16 @@ parts.forEach((part) => seen.observe(part));
 dark.addEventListener("change", () =>
   parts.forEach((part) => part.toggleAttribute("data-dark", dark.matches)),
 );
+// Under a finding's card, the columns of all its turns are marked.
+for (const card of document.querySelectorAll(".found li"))
+  for (const kind of ["pointerenter", "pointerleave"])
+    card.addEventListener(kind, () => {
+      for (const { hash } of card.querySelectorAll("a[href^='#']"))
+        for (const column of document.querySelectorAll(
+          `.bar[data-pair="${CSS.escape(decodeURIComponent(hash.slice(1)))}"]`,
+        ))
+          column.classList.toggle("lit", kind === "pointerenter");
+    });
 const follow = ({ target }) => {
   const there = target.closest?.("[data-pair], a[href^='#']");
   if (!there) return;
