@@ -35,11 +35,10 @@ class SessionOpened:
         versions: of the program that wrote it; several where it was updated in between.
         started: seconds since 1970 of the log's time 0; 0 where the file has no times.
         lines: how many there are, by type; of a format without lines, its steps or messages.
-        unknown: lines, and fields of lines, that no reader knows, and how often they came.
+        unknown: what no reader knows, and how often it came: ``line <type>``, and
+            ``field <type>.<name>``.
         left_out: what the log lacks to stay in bounds, in ``lines``, ``characters`` and
             ``warnings``.
-        hidden_tokens: tokens of the first request, by the server's count, beyond what the file
-            holds: the system prompt and the tools, approximately.
     """
 
     format: str
@@ -55,12 +54,11 @@ class SessionOpened:
     unknown: Mapping[str, int]
     left_out: Mapping[str, int]
     warnings: tuple[SessionWarning, ...] = ()
-    hidden_tokens: int | None = None
 
 
-@event("session.line", lesson="s12", sentence="Line {line} is a {kind}, which no reader knows.")
+@event("session.line", lesson="s12", sentence="Line {line} has a {kind}, which no reader knows.")
 class SessionLine:
-    """The file has a line of a type that no reader knows; it is kept as it is."""
+    """The file has a line of a type, or a field, that no reader knows; it is kept as it is."""
 
     line: int = 0
     kind: str = ""

@@ -11,9 +11,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from learnkit.events import loop
+from learnkit.errors import UsageError
+from learnkit.events import compaction, loop
 from learnkit.events.declaration import part
-from learnkit.events.text import blocks_of, content_text, one_line
+from learnkit.events.text import blocks_of, content_text
 from learnkit.sessions.lane import Lane, merged
 from learnkit.sessions.source import Reading, Told, entries, number, seconds, table, text
 
@@ -23,6 +24,7 @@ _TYPES = _SAID | {
     *("attachment", "summary", "ai-title", "custom-title", "progress", "queue-operation"),
     *("file-history-snapshot", "last-prompt", "mode", "permission-mode", "cost-state"),
 }
+#: The fields that were seen in what was said.
 _SEEN = """
 type uuid parentUuid logicalParentUuid timestamp sessionId version cwd gitBranch slug message
 isSidechain isMeta isCompactSummary isVisibleInTranscriptOnly isApiErrorMessage agentId userType
@@ -31,7 +33,6 @@ sourceToolAssistantUUID todos thinkingMetadata permissionMode planContent imageP
 level content compactMetadata microcompactMetadata error apiError cause retryInMs retryAttempt
 maxRetries durationMs messageCount origin forkedFrom sessionKind interruptedMessageId hookCount
 hookInfos hookErrors hasOutput preventedContinuation stopReason apiErrorStatus"""
-#: The fields that were seen in what was said.
 _FIELDS = set(_SEEN.split())
 #: A line has at least one of these.
 _OURS = {"uuid", "sessionId", "leafUuid", "snapshot"}
@@ -43,57 +44,42 @@ _REFUSALS = ("The user doesn't want to", "Permission to use", "Permission for th
 
 def claims(entry: dict[str, Any]) -> bool:
     """Whether a line is one of Claude Code's."""
-    kind = entry.get("type")
-    return isinstance(kind, str) and kind in _TYPES and bool(entry.keys() & _OURS)
+    return text(entry.get("type")) in _TYPES and bool(entry.keys() & _OURS)
 
 
-def read(path: Path, reading: Reading) -> tuple[list[Told], int | None]:
+def read(path: Path, reading: Reading) -> list[Told]:
     """Read a session and the files of its subagents."""
     session = _Session(reading)
-    for line, entry in entries(path, reading):
-        session.take(line, entry, "")
-    for file in _subagents(path, session):
+    found = (path.parent / path.stem / "subagents").glob("agent-*.jsonl")
+    files = sorted(one for one in found if one.is_file() and not one.is_symlink())
+    for agent, file in [("", path), *((one.stem.removeprefix("agent-"), one) for one in files)]:
         for line, entry in entries(file, reading):
-            session.take(line, entry, file.stem.removeprefix("agent-"))
-    lanes = session.linked()
-    return merged(lanes), lanes[0].hidden
-
-
-def _subagents(path: Path, session: _Session) -> list[Path]:
-    """The files of subagents: in a folder of the session, or beside it in older versions."""
-    found = list((path.parent / path.stem / "subagents").glob("agent-*.jsonl"))
-    ids = {id for id in session.agents if re.fullmatch(r"[\w-]{1,80}", id)}
-    names = {f"agent-{id}.jsonl" for id in ids} - {one.name for one in found}
-    found += (path.parent / name for name in names)
-    return sorted(one for one in found if one.is_file() and not one.is_symlink())
+            session.take(line, entry, agent)
+    return merged(session.linked())
 
 
 class _Session:
-    """What has been read so far.
-
-    Attributes:
-        agents: id of a subagent -> the id of its parent and of its call, once a line links them.
-    """
+    """What has been read so far."""
 
     def __init__(self, reading: Reading) -> None:
-        self.reading = reading
-        self.agents: dict[str, tuple[str, str]] = {}
-        self._lanes: dict[str, Lane] = {"": Lane("lead")}  # by id of the agent
-        self._places: dict[str, tuple[str, int]] = {}  # of a uuid: agent, messages with it
-        self._boundary: dict[str, Any] = {}
+        self.reading, self.main = reading, Lane(reading)
+        self._lanes = {"": self.main}  # by id of the agent
+        self._callers: dict[str, tuple[Lane, str]] = {}  # by id of the agent, with the call
+        self._places: dict[str, tuple[Lane, int]] = {}  # by uuid, with the messages up to it
+        self._before = 0  # tokens, at the last boundary
 
     def linked(self) -> list[Lane]:
         """All lanes, the main one first, each subagent's with the call that it works for."""
-        main, by_prompt = self._lanes[""], dict[str, tuple[str, str]]()
-        for key, lane in self._lanes.items():
+        by_prompt: dict[str, tuple[Lane, str]] = {}
+        for lane in self._lanes.values():
             lane.over()
             for call, (_, given) in lane.calls.items():
-                by_prompt[text(table(given).get("prompt"))] = key, call
+                by_prompt[text(table(given).get("prompt"))] = lane, call
         for key, lane in self._lanes.items():
             if key:
                 prompt = content_text(lane.messages[0]["content"]) if lane.messages else ""
-                owner, call = self.agents.get(key) or by_prompt.get(prompt) or ("", "")
-                lane.child_of(main if owner == key else self._lanes.get(owner, main), call, key)
+                caller, call = self._callers.get(key) or by_prompt.get(prompt) or (self.main, "")
+                lane.child_of(self.main if caller is lane else caller, call, key)
         return list(self._lanes.values())
 
     def take(self, line: int, entry: dict[str, Any], agent: str) -> None:
@@ -102,16 +88,17 @@ class _Session:
         if id in self._places:
             reading.lines["repeated"] += 1  # a session that was resumed repeats its first part
             return
-        facts = {"versions": "version", "id": "sessionId", "cwd": "cwd", "branch": "gitBranch"}
-        reading.note(**{name: entry.get(key) for name, key in facts.items()})
+        reading.note(versions=entry.get("version"), id=entry.get("sessionId"))
+        reading.note(cwd=entry.get("cwd"), branch=entry.get("gitBranch"))
         if not agent and entry.get("isSidechain") is True:
-            above = self._places.get(text(entry.get("parentUuid")), ("", 0))[0]
-            agent = text(entry.get("agentId")) or above or id or "sidechain"
-        lane = self._lanes.setdefault(agent, Lane(agent))
+            above, _ = self._places.get(text(entry.get("parentUuid")), (self.main, 0))
+            inherited = "" if above is self.main else above.name
+            agent = text(entry.get("agentId")) or inherited or id or "sidechain"
+        lane = self._lanes.setdefault(agent, Lane(reading, agent))
         time = seconds(entry.get("timestamp"))
         match kind:
             case "user":
-                self._user(lane, agent, entry, time)
+                self._user(lane, entry, time)
             case "assistant":
                 self._assistant(lane, entry, time)
             case "system":
@@ -120,69 +107,58 @@ class _Session:
                 queued = table(entry.get("attachment"))
                 if queued.get("type") == "queued_command" and queued.get("prompt"):
                     self._said(lane, reading.kept(queued["prompt"]), time)
-            case "progress":
-                started = table(entry.get("data")).get("agentId")
-                self._link(started, agent, entry.get("parentToolUseID"))
         known = _FIELDS if kind in _SAID else entry.keys() if kind in _TYPES else ()
-        reading.check(lane, line, kind, entry, known)
+        lane.line(line, kind, entry, known)
         if id:
             turn = lane.turn  # its reply and their results are no messages yet
-            self._places[id] = agent, len(lane.messages) + bool(turn) + bool(turn and turn.answer)
+            self._places[id] = lane, len(lane.messages) + bool(turn) + bool(turn and turn.answer)
 
-    def _link(self, child: Any, agent: str, call: Any) -> None:
-        if isinstance(child, str) and isinstance(call, str):
-            self.agents.setdefault(child, (agent, call))
-
-    def _user(self, lane: Lane, agent: str, entry: dict[str, Any], time: float | None) -> None:
+    def _user(self, lane: Lane, entry: dict[str, Any], time: float | None) -> None:
         content = table(entry.get("message")).get("content")
-        outcome = table(entry.get("toolUseResult"))
         rest = []
         for block in blocks_of(content):
             if block.get("type") != "tool_result":
                 rest.append(block)
                 continue
             call, failed = text(block.get("tool_use_id")), block.get("is_error") is True
-            self._link(outcome.get("agentId"), agent, call)
+            self._callers[text(table(entry.get("toolUseResult")).get("agentId"))] = lane, call
             result = self.reading.kept(block.get("content")) or ""
             denied = entry.get("toolDenialKind") or content_text(result).startswith(_REFUSALS)
-            took = number(outcome.get("totalDurationMs") or outcome.get("durationMs")) / 1000
-            how: loop.How = "refused" if failed and denied else "raised" if failed else "ran"
-            lane.result(call, result, time, failed=failed, how=how, took=took or None)
+            lane.result(call, result, time, failed, refused=denied)
         if not rest:
             return
         said = self.reading.kept(content if isinstance(content, str) else rest)
         if entry.get("isCompactSummary") is True:
-            lane.summarised([{"role": "user", "content": said}], time, **self._boundary)
-            return
-        if entry.get("isMeta") is not True:
-            self._rewind(lane, agent, entry)
-        self._said(lane, said, time, entry.get("isMeta") is True)
+            lane.summarised([{"role": "user", "content": said}], time, self._before)
+        elif entry.get("isMeta") is True:
+            lane.user(said, time, injected=True)
+        else:
+            self._rewind(lane, entry.get("parentUuid"))
+            self._said(lane, said, time)
 
-    def _said(self, lane: Lane, said: Any, time: float | None, injected: bool = False) -> None:
+    def _said(self, lane: Lane, said: Any, time: float | None) -> None:
         plain = content_text(said)
         stopped = plain.startswith(_STOPPED)
-        injected = injected or stopped or bool(_INJECTED.match(plain))
+        injected = stopped or bool(_INJECTED.match(plain))
         lane.user(said, time, injected=injected)
         if stopped:
             lane.end("cancelled")
-        elif not injected and lane.name == "lead":
-            self.reading.note(title=one_line(plain, 200))
+        elif not injected and lane is self.main:
+            self.reading.note(title=plain)
 
-    def _rewind(self, lane: Lane, agent: str, entry: dict[str, Any]) -> None:
-        """Take the array back, if the prompt doesn't follow its last message."""
+    def _rewind(self, lane: Lane, parent: Any) -> None:
+        """Take the array back, if a prompt with this parent doesn't follow its last message."""
         lane.over()
-        parent = entry.get("parentUuid")
-        owner, place = self._places.get(text(parent), ("" if parent else agent, 0))
-        if owner == agent and (parent is None or text(parent) in self._places):
-            later = (blocks_of(message["content"]) for message in lane.messages[place:])
-            # Results that came at the same time are not linked one after the other.
-            if any(one.get("type") != "tool_result" for blocks in later for one in blocks):
-                lane.rewind(place)
+        start = (lane, 0) if parent is None else (None, 0)
+        owner, place = self._places.get(text(parent), start)
+        later = (block for one in lane.messages[place:] for block in blocks_of(one["content"]))
+        # Results that came at the same time are not linked one after the other.
+        if owner is lane and any(block.get("type") != "tool_result" for block in later):
+            del lane.messages[place:]
 
     def _assistant(self, lane: Lane, entry: dict[str, Any], time: float | None) -> None:
-        message = table(entry.get("message"))
-        blocks = blocks_of(self.reading.kept(message.get("content")))
-        model = text(message.get("model"))
+        message = table(self.reading.kept(entry.get("message")))
+        blocks, model = blocks_of(message.get("content")), text(message.get("model"))
         if entry.get("isApiErrorMessage") is True:
             lane.over()
             lane.asked()
@@ -191,44 +167,27 @@ class _Session:
             return
         self.reading.note(models=model.replace("<synthetic>", ""))
         id = message.get("id") or entry.get("requestId") or entry.get("uuid")
-        counts = message.get("usage")
-        usage = part(loop.UsageData, _counts(counts)) if isinstance(counts, dict) else None
-        stop = text(message.get("stop_reason"))
-        lane.reply(text(id), blocks, time, usage=usage, model=model, stop=stop)
+        about = {"model": model, "stop_reason": text(message.get("stop_reason"))}
+        lane.reply(text(id), blocks, time, usage=_usage(message.get("usage")), **about)
 
     def _system(self, lane: Lane, entry: dict[str, Any], time: float | None) -> None:
-        about = table(entry.get("compactMetadata") or entry.get("microcompactMetadata"))
-        before = number(about.get("preTokens"))
         match entry.get("subtype"):
             case "compact_boundary":
-                by = "person" if about.get("trigger") == "manual" else "threshold"
-                after = number(about.get("postTokens"))
-                self._boundary = {"by": by, "before": before, "after": after}
-            case "microcompact_boundary":
-                ids = about.get("compactedToolIds")
-                known = lane.calls.keys() & set(filter(text, ids if isinstance(ids, list) else []))
-                after = max(0, before - number(about.get("tokensSaved")))
-                lane.cleared(known, before, after, time)
+                about = table(entry.get("compactMetadata"))
+                self._before = number(about.get("preTokens"))
+                lane.end()
+                by: Any = "person" if about.get("trigger") == "manual" else "threshold"
+                lane.add(compaction.CompactionAsked(by=by), time)
             case "api_error":
-                error = table(entry.get("error"))
-                inner = table(table(error.get("error")).get("error"))
-                retried = loop.ModelRetried(
-                    turn=lane.turns + 1,
-                    seconds=number(entry.get("retryInMs")) / 1000,
-                    status=number(error.get("status")) or None,
-                    error_type=text(inner.get("type")) or "connection",
-                    message=text(inner.get("message"))[:2000],
-                )
-                lane.aside(retried)
+                error = table(table(table(entry.get("error")).get("error")).get("error"))
+                kind, said = text(error.get("type")) or "connection", text(error.get("message"))
+                wait, turn = number(entry.get("retryInMs")) / 1000, lane.turns + 1
+                lane.add(loop.ModelRetried(turn=turn, seconds=wait, error_type=kind, message=said))
 
 
-def _counts(usage: dict[str, Any]) -> dict[str, Any]:
-    """A usage's counts, the kinds of its cache writes, and its tariff: what the cost depends on."""
-    counts: dict[str, Any] = {
-        key: value for key, value in usage.items() if type(value) is int and value >= 0
-    }
-    kinds = usage.get("cache_creation")
-    if isinstance(kinds, dict) and {*map(type, kinds.values())} == {int}:
-        counts["cache_creation"] = kinds
-    tariff = ("speed", "service_tier", "inference_geo")
-    return counts | {key: usage[key] for key in tariff if isinstance(usage.get(key), str)}
+def _usage(counts: Any) -> loop.UsageData | None:
+    """The server's counts, if they are such."""
+    try:
+        return part(loop.UsageData, counts) if isinstance(counts, dict) else None
+    except UsageError:
+        return None

@@ -8,19 +8,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from learnkit.events.text import content_text, one_line
+from learnkit.events import compaction
+from learnkit.events.text import content_text
+from learnkit.sessions import openai
 from learnkit.sessions.lane import Lane, merged
-from learnkit.sessions.openai import blocks, usage
-from learnkit.sessions.source import (
-    Reading,
-    Told,
-    entries,
-    number,
-    seconds,
-    table,
-    tables,
-    text,
-)
+from learnkit.sessions.source import Reading, Told, entries, seconds, table, tables, text
 
 _TYPES = {"session_meta", "response_item", "compacted", "turn_context", "event_msg", "world_state"}
 _FIELDS = {"timestamp", "type", "payload", "ordinal"}
@@ -31,25 +23,23 @@ _FAILED = re.compile(r'(Exit code: |exited with code |"exit_code":\s*)[1-9-]')
 
 def claims(entry: dict[str, Any]) -> bool:
     """Whether a line is one of Codex's."""
-    return isinstance(entry.get("payload"), dict) and entry.get("type") in _TYPES
+    return isinstance(entry.get("payload"), dict) and text(entry.get("type")) in _TYPES
 
 
-def read(path: Path, reading: Reading) -> tuple[list[Told], int | None]:
+def read(path: Path, reading: Reading) -> list[Told]:
     """Read a rollout."""
     rollout = _Rollout(reading)
     for line, entry in entries(path, reading):
         rollout.take(line, entry)
-    return merged([rollout.lane]), rollout.lane.hidden
+    return merged([rollout.lane])
 
 
 class _Rollout:
     """The lines of a rollout, one after the other, into a lane."""
 
     def __init__(self, reading: Reading) -> None:
-        self.reading, self.lane = reading, Lane("lead")
+        self.reading, self.lane = reading, Lane(reading)
         self._reply, self._model = 0, ""
-        self._open = False  # whether no counts have ended the reply
-        self._prompts: list[int] = []
 
     def take(self, line: int, entry: dict[str, Any]) -> None:
         """Read one line."""
@@ -66,54 +56,42 @@ class _Rollout:
                 self._model = text(payload.get("model"))
                 reading.note(models=self._model)
             case "response_item", str(item):
-                known = self._item(item, reading.kept(payload), time)
+                known = item in ("message", "reasoning") or item.endswith(("_call", "_output"))
                 kind = kind if known else item
+                if known:
+                    self._item(item, reading.kept(payload), time)
             case "compacted", _:
-                history = [_message(one) for one in tables(payload.get("replacement_history"))]
                 summary = {"role": "user", "content": text(payload.get("message"))}
+                history = [
+                    {"role": text(one.get("role")), "content": content_text(one.get("content"))}
+                    for one in tables(payload.get("replacement_history"))
+                ]
+                lane.end()
+                lane.add(compaction.CompactionAsked(by="threshold"), time)
                 lane.summarised(reading.kept(history or [summary]), time)
             case "event_msg", "token_count":
-                counts = usage(table(payload.get("info")).get("last_token_usage"))
-                if counts and self._open and lane.turn:
-                    lane.reply(str(self._reply), [], usage=counts)
-                    self._open = False
+                counts = openai.usage(table(payload.get("info")).get("last_token_usage"))
+                if lane.turn:
+                    lane.reply(lane.turn.id, [], usage=counts)
             case "event_msg", "turn_aborted":
                 lane.end("cancelled")
-            case "event_msg", "thread_rolled_back":
-                if 0 < (turns := number(payload.get("num_turns"))) <= len(self._prompts):
-                    lane.rewind(self._prompts[-turns])
-                    del self._prompts[-turns:]
-        reading.check(lane, line, kind, entry, _FIELDS if known else ())
+        lane.line(line, kind, entry, _FIELDS if known else ())
 
-    def _item(self, kind: str, item: dict[str, Any], time: float | None) -> bool:
-        """Read a response item; returns whether its type is known."""
+    def _item(self, kind: str, item: dict[str, Any], time: float | None) -> None:
+        """Read a response item: a message, a result, or a part of a reply."""
         lane, role = self.lane, item.get("role")
         if kind == "message" and role != "assistant":
             said = content_text(item.get("content"))
             injected = role != "user" or bool(_INJECTED.match(said))
-            if not injected:
-                lane.over()
-                self._prompts.append(len(lane.messages))
-                self.reading.note(title=one_line(said, 200))
+            self.reading.note(title="" if injected else said)
             lane.user(said, time, injected=injected)
         elif kind.endswith("_output"):
             said = content_text(item.get("output"))
-            call, failed = text(item.get("call_id")), bool(_FAILED.search(said[:400]))
-            lane.result(call, said, time, failed=failed)
-        elif kind in ("message", "reasoning") or kind.endswith("_call"):
-            turn = lane.turn
-            answered = turn is not None and bool(turn.ends) and not turn.waiting
-            if not self._open or answered:
-                self._reply, self._open = self._reply + 1, True
-            lane.reply(str(self._reply), blocks(item), time, model=self._model)
+            failed = bool(_FAILED.search(said[:400]))
+            lane.result(text(item.get("call_id")), said, time, failed)
         else:
-            return False
-        return True
-
-
-def _message(item: dict[str, Any]) -> dict[str, Any]:
-    """An item of the history that compaction has made, as a message."""
-    if item.get("type") != "message":
-        return {"role": "user", "content": [item]}
-    role = "assistant" if item.get("role") == "assistant" else "user"
-    return {"role": role, "content": content_text(item.get("content"))}
+            turn = lane.turn
+            answered = turn and turn.ends and turn.ends.keys() == turn.begun.keys()
+            if answered or (turn and "usage" in turn.about):
+                self._reply += 1
+            lane.reply(str(self._reply), openai.blocks(item), time, model=self._model)

@@ -1,6 +1,6 @@
 """A log as a trajectory in ATIF, which other tools for agents read.
 
-Each step also has, in ``extra``, the events that it tells of: opened again, nothing is lost.
+The trajectory's ``extra`` has the events as well: opened again, nothing is lost.
 """
 
 from __future__ import annotations
@@ -11,19 +11,16 @@ from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
 
-from learnkit.events import compaction, loop
+from learnkit.events import loop
 from learnkit.events.log import Event
-from learnkit.events.sessions import SessionOpened
-from learnkit.events.subagents import SubagentStarted
 from learnkit.events.text import blocks_of, content_text
 from learnkit.events.vocabulary import read
 from learnkit.sessions.atif import OURS
 from learnkit.sessions.source import LATEST, parsed
-from learnkit.views.words import describe
+from learnkit.sessions.turns import Call, Session, Thread, Turn, session_of
 
 VERSION = "ATIF-v1.7"
-#: Events that are a step of the system, with their sentence; fields of steps tell of the others.
-_NEWS = (loop.ModelFailed, compaction.CompactionCleared, compaction.CompactionSummarised)
+Step = dict[str, Any]
 
 
 def to_atif(log: Iterable[Event]) -> dict[str, Any]:
@@ -35,126 +32,79 @@ def to_atif(log: Iterable[Event]) -> dict[str, Any]:
     Args:
         log: of a run, or of a session.
     """
-    lanes: dict[str, _Steps] = {}
-    id, began = OURS, 0.0
-    for event in log:
-        typed = read(event)
-        if isinstance(typed, SessionOpened):
-            id, began = typed.id or id, typed.started
-        lane = lanes.setdefault(event.lane, _Steps(event.lane, began))
-        lane.take(event, typed)
-        if isinstance(typed, SubagentStarted) and typed.parent in lanes:
-            lanes[typed.parent].children[typed.call] = event.lane
-    main, *others = (lane.trajectory() for lane in lanes.values() or (_Steps("lead", began),))
-    main |= {"session_id": id, **({"subagent_trajectories": others} if others else {})}
+    session = session_of(log)
+    threads = session.threads.values() or (Thread("lead"),)
+    main, *others = (_trajectory(session, one) for one in threads)
+    main["session_id"] = session.about.id or OURS
+    main["extra"] = {OURS: [event._asdict() for event in session.events]}
+    main |= {"subagent_trajectories": others} if others else {}
     # Half a surrogate pair is no text elsewhere.
-    made: dict[str, Any] = parsed(json.dumps(main, ensure_ascii=False).encode("utf-8", "replace"))
-    return made
+    return parsed(json.dumps(main, ensure_ascii=False).encode("utf-8", "replace"))
 
 
-class _Steps:
-    """The steps of one agent, as its events come."""
+def _trajectory(session: Session, thread: Thread) -> dict[str, Any]:
+    """What one agent did."""
+    steps: list[Step] = []
 
-    def __init__(self, lane: str, began: float) -> None:
-        self.lane, self._began = lane, began
-        self.children: dict[str, str] = {}  # by call
-        self._agent: dict[str, Any] = {"name": OURS, "version": metadata.version("learnkit")}
-        self._steps: list[dict[str, Any]] = []
-        self._turn: dict[str, Any] = {}  # the step of the last reply
-        self._events: list[dict[str, Any]] = []  # that no step has yet
+    def step(source: str, time: float, message: str, **fields: Any) -> None:
+        when = datetime.fromtimestamp(min(session.about.started + time, LATEST), UTC).isoformat()
+        about = {"step_id": len(steps) + 1, "timestamp": when, "source": source}
+        steps.append({**about, "message": message, **fields})
 
-    def take(self, event: Event, typed: object) -> None:
-        """Add what an event tells."""
-        match typed:
-            case loop.RunStarted():
-                self._agent |= {"model_name": typed.model} if typed.model else {}
-                if "tool_definitions" not in self._agent and typed.tools:
-                    self._agent["tool_definitions"] = [_function(tool) for tool in typed.tools]
-                if typed.system and not self._steps:
-                    self._step("system", event, typed.system)
-            case loop.MessageAdded(message=message) if message.get("role") == "assistant":
-                if not self._turn or "message" in self._turn:  # the log has no reply for it
-                    self._turn = self._step("agent", event)
-                self._turn |= _said(blocks_of(message.get("content")))
-            case loop.MessageAdded(message=message):
-                kinds = ("tool_result",) if self._turn else ()
-                blocks = blocks_of(message.get("content"))
-                if rest := [one for one in blocks if one.get("type") not in kinds]:
-                    self._step("user", event, content_text(rest))
-            case loop.ModelReplied(usage=usage, purpose="conversation"):
-                self._turn = self._step("agent", event)
-                self._turn |= {"model_name": typed.model} if typed.model else {}
-                if usage.known:
-                    self._turn["metrics"] = _metrics(usage)
-            case loop.ToolEnded():
-                calls = self._turn.get("tool_calls", ())
-                if typed.id in [call["tool_call_id"] for call in calls]:
-                    result = {"source_call_id": typed.id, "content": typed.output}
-                    observed = self._turn.setdefault("observation", {"results": []})
-                    observed["results"].append(result)
-            case _ if isinstance(typed, _NEWS):
-                self._step("system", event, describe(event))
-        kept = {"seq": event.seq, "time": event.time, "type": event.type, "data": event.data}
-        self._events.append(kept)
-        if self._steps:
-            self._steps[-1]["extra"][OURS] += self._events
-            self._events = []
-
-    def trajectory(self) -> dict[str, Any]:
-        """The trajectory, once all events were taken."""
-        steps = self._steps
-        if not steps:
-            steps = [self._step("system", Event(0, 0.0, "", "", {}), "Nothing was said.")]
-            steps[0]["extra"][OURS] = self._events
-        for number, step in enumerate(steps, start=1):
-            step |= {"step_id": number, "message": step.get("message", "")}
-            for result in step.get("observation", {}).get("results", ()):
-                if lane := self.children.get(result["source_call_id"]):
-                    result["subagent_trajectory_ref"] = [{"trajectory_id": lane}]
-        used = [step["metrics"] for step in steps if "metrics" in step]
-        keys = ("prompt_tokens", "completion_tokens", "cached_tokens")
-        totals = {f"total_{key}": sum(one[key] for one in used) for key in keys}
-        return {
-            "schema_version": VERSION,
-            "trajectory_id": self.lane,
-            "agent": self._agent,
-            "steps": steps,
-            "final_metrics": {**totals, "total_steps": len(steps)},
-        }
-
-    def _step(self, source: str, event: Event, message: str | None = None) -> dict[str, Any]:
-        """One more step; an agent's gets its message later."""
-        time = datetime.fromtimestamp(min(self._began + event.time, LATEST), UTC)
-        step = {"timestamp": time.isoformat(), "source": source, "extra": {OURS: []}}
-        step |= {} if message is None else {"message": message}
-        self._steps.append(step)
-        return step
-
-
-def _said(blocks: list[dict[str, Any]]) -> dict[str, Any]:
-    """The fields of a step for the content of a reply."""
-    texts = [one for one in blocks if one.get("type") not in ("thinking", "tool_use")]
-    thoughts = [str(one["thinking"]) for one in blocks if one.get("thinking")]
-    calls = [
-        {
-            "tool_call_id": str(one.get("id")),
-            "function_name": str(one.get("name")),
-            "arguments": given if isinstance(given := one.get("input"), dict) else {"input": given},
-        }
-        for one in blocks
-        if one.get("type") == "tool_use"
-    ]
-    fields = {"reasoning_content": "\n".join(thoughts), "tool_calls": calls}
-    return {"message": content_text(texts)} | {key: one for key, one in fields.items() if one}
-
-
-def _metrics(usage: loop.UsageData) -> dict[str, Any]:
+    agent = {"name": OURS, "version": metadata.version("learnkit")}
+    typed = (read(event) for event in session.events if event.lane == thread.lane)
+    run = next((one for one in typed if isinstance(one, loop.RunStarted)), loop.RunStarted())
+    if run.system:
+        step("system", session.begin, run.system)
+    tools = {"tool_definitions": [_function(tool) for tool in run.tools]} if run.tools else {}
+    calls: dict[int, list[Call]] = {}
+    for call in thread.calls.values():
+        calls.setdefault(call.turn, []).append(call)
+    turns = [*thread.turns, Turn(0, session.end, shown=thread.coming)]  # not asked yet
+    shown = [(turn, message) for turn in turns for message, _ in turn.shown]
+    for turn, message in shown:
+        blocks = blocks_of(message.get("content"))
+        if message.get("role") == "assistant":
+            reply = _reply(blocks, turn, calls.pop(turn.number, []), session)
+            step("agent", turn.replied or turn.asked, **reply)
+        elif rest := [one for one in blocks if one.get("type") != "tool_result"]:
+            step("user", turn.asked, content_text(rest))
+    if not steps:
+        step("system", session.begin, "Nothing was said.")
+    used = [one["metrics"] for one in steps if "metrics" in one]
+    keys = ("prompt_tokens", "completion_tokens", "cached_tokens")
+    totals = {f"total_{key}": sum(one[key] for one in used) for key in keys}
     return {
-        "prompt_tokens": usage.sent,
-        "completion_tokens": usage.output_tokens,
-        "cached_tokens": usage.cache_read_input_tokens,
-        "extra": {"cache_creation_input_tokens": usage.cache_creation_input_tokens},
+        **{"schema_version": VERSION, "trajectory_id": thread.lane, "steps": steps},
+        "agent": agent | tools,
+        "final_metrics": {**totals, "total_steps": len(steps)},
     }
+
+
+def _reply(blocks: list[Step], turn: Turn, calls: list[Call], session: Session) -> Step:
+    """The fields of a step for a reply, with its calls and their results."""
+    thoughts = "\n".join(str(one["thinking"]) for one in blocks if one.get("thinking"))
+    texts = [one for one in blocks if one.get("type") not in ("thinking", "tool_use")]
+    made, results = list[Step](), list[Step]()
+    for call in calls:
+        given = call.input if isinstance(call.input, dict) else {"input": call.input}
+        made.append({"tool_call_id": call.id, "function_name": call.name, "arguments": given})
+        ref = [{"trajectory_id": call.child}] if call.child in session.threads else None
+        about = {"subagent_trajectory_ref": ref} if ref else {}
+        if call.end is not None:
+            results.append({"source_call_id": call.id, "content": call.output, **about})
+    usage, written = turn.usage, turn.usage.cache_creation_input_tokens
+    metrics = {
+        **{"prompt_tokens": usage.sent, "completion_tokens": usage.output_tokens},
+        "cached_tokens": usage.cache_read_input_tokens,
+        "extra": {"cache_creation_input_tokens": written},
+    }
+    fields = {
+        **{"reasoning_content": thoughts, "model_name": turn.model, "tool_calls": made},
+        "metrics": metrics if usage.known else None,
+        "observation": {"results": results} if results else None,
+    }
+    return {"message": content_text(texts)} | {key: one for key, one in fields.items() if one}
 
 
 def _function(tool: dict[str, Any]) -> dict[str, Any]:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from learnkit.core.token_count import estimate_tokens
 from learnkit.events import compaction, loop, subagents
+from learnkit.events.sessions import SessionLine
 from learnkit.events.text import blocks_of, content_text
+from learnkit.sessions.source import UNKNOWN, Reading, Told, table, text
 
 Message = dict[str, Any]
-#: The content of a result that compaction has taken out.
-CLEARED = "[cleared by compaction]"
+#: Seconds since 1970, if the file says them.
+Time = float | None
 
 
 @dataclass(slots=True)
@@ -31,25 +33,19 @@ class _Turn:
     begun: dict[str, float] = field(default_factory=dict)
     ends: dict[str, tuple[float, loop.ToolEnded]] = field(default_factory=dict)
     answer: list[Message] = field(default_factory=list)
-    usage: loop.UsageData = field(default_factory=loop.UsageData)
-    model: str = ""
-    stop: str = ""
+    about: dict[str, Any] = field(default_factory=dict)
 
     @property
     def reason(self) -> str:
         """Why the model stopped, as far as the file tells."""
-        return self.stop or ("tool_use" if self.begun else "")
-
-    @property
-    def waiting(self) -> list[str]:
-        """The calls that have no result."""
-        return [id for id in self.begun if id not in self.ends]
+        return self.about.get("stop_reason") or ("tool_use" if self.begun else "")
 
 
 class Lane:
     """The events of one agent, and its message array as it grows.
 
     Args:
+        reading: what is found out of the whole session.
         name: of the lane.
 
     Attributes:
@@ -59,12 +55,13 @@ class Lane:
         messages: the array as it is now.
         calls: name and input of every call so far, by id.
         turn: the one that may not be over.
-        hidden: tokens of the first request that no message holds, by the server's count.
+        turns: how many there have been.
         system: the prompt of the runs to come, if the file has it.
         tools: theirs, if the file has them.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, reading: Reading, name: str = "lead") -> None:
+        self.reading = reading
         self.name, self.call, self.system = name, "", ""
         self.parent: Lane | None = None
         self.events: list[tuple[float, object]] = []
@@ -72,7 +69,6 @@ class Lane:
         self.calls: dict[str, tuple[str, Any]] = {}
         self.tools: tuple[Message, ...] = ()
         self.turn: _Turn | None = None
-        self.hidden: int | None = None
         self.turns = 0
         self._run: int | None = None  # turns before it
         self._said = ""
@@ -84,16 +80,22 @@ class Lane:
         self.parent, self.call = parent, call
         self.name = f"{parent.name[:200]}.{call or id}"
 
-    def add(self, event: object, time: float | None = None) -> None:
+    def add(self, event: object, time: Time = None) -> None:
         """Add an event; time does not run backwards in a lane."""
         self._now = max(self._now, time or 0.0)
-        self.aside(event)
-
-    def aside(self, event: object) -> None:
-        """Add what is no part of the conversation: an open turn stays open."""
         self.events.append((self._now, event))
 
-    def user(self, content: Any, time: float | None = None, *, injected: bool = False) -> None:
+    def line(self, number: int, kind: str, entry: Message, known: Collection[str]) -> None:
+        """Count a line, and keep what no reader knows: fields, or all of it if no field is."""
+        reading, kind = self.reading, kind[:80] or "no type"
+        reading.lines[kind] += 1
+        odd = {f"field {kind}.{key}"[:80]: {key: entry[key]} for key in entry.keys() - known}
+        for name, data in (odd if known else {f"line {kind}": entry}).items():
+            reading.unknown[name] += 1
+            if reading.unknown[name] <= UNKNOWN:
+                self.add(SessionLine(line=number, kind=name, data=reading.kept(data)))
+
+    def user(self, content: Any, time: Time = None, *, injected: bool = False) -> None:
         """A user message: of a person, which begins a run, or injected by the harness."""
         if injected and self.turn and self.turn.ends:  # in one message with the results
             self.turn.answer += blocks_of(content)
@@ -105,17 +107,11 @@ class Lane:
             self.add(loop.RunStarted(prompt=content, system=self.system, tools=self.tools), time)
         self._append("user", content, time, injected)
 
-    def reply(
-        self,
-        id: str,
-        blocks: list[Message],
-        time: float | None = None,
-        *,
-        usage: loop.UsageData | None = None,
-        model: str = "",
-        stop: str = "",
-    ) -> None:
-        """A reply, or one more piece of the reply with this id."""
+    def reply(self, id: str, blocks: list[Message], time: Time = None, **about: Any) -> None:
+        """A reply, or one more piece of the reply with this id.
+
+        ``about`` has its usage, model and stop_reason, as ``ModelReplied`` has them.
+        """
         if self.turn is None or self.turn.id != id:
             self.over()
             self.turn = _Turn(id, self._asked, self._now)
@@ -127,20 +123,11 @@ class Lane:
                 call = str(block.get("id"))
                 turn.begun[call] = turn.time
                 self.calls[call] = str(block.get("name", "?")), block.get("input")
-        turn.usage = usage or turn.usage  # it grows while the reply streams: the last one counts
-        turn.model, turn.stop = model or turn.model, stop or turn.stop
+        # The usage grows while the reply streams: the last one counts.
+        turn.about |= {name: value for name, value in about.items() if value}
 
-    def result(
-        self,
-        call: str,
-        content: Any,
-        time: float | None = None,
-        *,
-        failed: bool = False,
-        how: loop.How = "ran",
-        took: float | None = None,
-    ) -> None:
-        """The result of a call, and the seconds it took; a second one is left out."""
+    def result(self, call: str, content: Any, time: Time, failed: bool, refused: Any = "") -> None:
+        """The result of a call; a second one is left out."""
         block = {"type": "tool_result", "tool_use_id": call, "content": content}
         block |= {"is_error": True} if failed else {}
         turn = self.turn
@@ -154,59 +141,21 @@ class Lane:
                 name=self.calls.get(call, ("?",))[0],
                 is_error=failed,
                 output=content_text(content),
-                seconds=time - begun if took is None else took,
-                how=how,
+                seconds=time - begun,
+                how="ran" if not failed else "refused" if refused else "raised",
             )
             turn.ends[call] = time, ended
             turn.answer.append(block)
 
-    def rewind(self, length: int) -> None:
-        """The array is taken back to its first messages; what follows takes the others' place."""
-        self.over()
-        del self.messages[length:]
-
-    def rewritten(self, messages: list[Message], why: str, time: float | None) -> None:
-        """The array has been replaced."""
-        self.over()
-        self.messages = messages
-        self.add(loop.MessagesRewritten(messages=tuple(messages), why=why), time)
-        self._asked = self._now
-
-    def cleared(self, ids: Collection[str], before: int, after: int, time: float | None) -> None:
-        """Old results have been taken out of the array."""
-        self.over()
-        found: list[compaction.ClearedResult] = []
-
-        def kept(index: int, block: Message) -> Message:
-            if (id := str(block.get("tool_use_id"))) not in ids:
-                return block
-            chars, name = len(content_text(block.get("content"))), self.calls[id][0]
-            one = compaction.ClearedResult(index=index, id=id, name=name, chars=chars)
-            found.append(one)
-            return {**block, "content": CLEARED}
-
-        array = list(self.messages)
-        for index, message in enumerate(array):
-            if isinstance(content := message["content"], list):
-                array[index] = {**message, "content": [kept(index, block) for block in content]}
-        self.rewritten(array, "results cleared", time)
-        done = compaction.CompactionCleared(before=before, after=after, results=tuple(found))
-        self.add(done)
-
-    def summarised(
-        self,
-        messages: list[Message],
-        time: float | None,
-        by: Literal["threshold", "person"] = "threshold",
-        before: int = 0,
-        after: int = 0,
-    ) -> None:
+    def summarised(self, messages: list[Message], time: Time, before: int = 0) -> None:
         """The conversation has been replaced by a summary; 0 tokens: the file doesn't say."""
         self.end()
-        self.add(compaction.CompactionAsked(by=by), time)
-        before = before or (self._last.usage.sent if self._last else 0)
-        self.rewritten(messages, "summarised", time)
-        after = after or estimate_tokens(messages)
+        self.messages = messages
+        self.add(loop.MessagesRewritten(messages=tuple(messages), why="summarised"), time)
+        self._asked = self._now
+        if self._last and not before:
+            before = self._last.about.get("usage", loop.UsageData()).sent
+        after = estimate_tokens(messages)
         self.add(compaction.CompactionSummarised(before=before, after=after))
 
     def over(self) -> None:
@@ -215,34 +164,26 @@ class Lane:
             return
         self.turn, self._last = None, turn
         self.asked(turn.asked)
-        if self.hidden is None and turn.usage.known:
-            parts = [self.system, *self.tools, *self.messages]
-            self.hidden = max(0, turn.usage.sent - estimate_tokens(parts))
-        replied = loop.ModelReplied(
-            turn=self.turns,
-            stop_reason=turn.reason or None,
-            usage=turn.usage,
-            model=turn.model or None,
-            seconds=max(0.0, turn.time - self._now),
+        took, about = (
+            max(0.0, turn.time - self._now),
+            {"stop_reason": turn.reason or None, **turn.about},
         )
-        self.add(replied, turn.time)
-        texts = [block["text"] for block in turn.blocks if isinstance(block.get("text"), str)]
-        self._said = "\n".join(texts) or self._said
+        self.add(loop.ModelReplied(turn=self.turns, seconds=took, **about), turn.time)
+        texts = [block for block in turn.blocks if block.get("type") == "text"]
+        self._said = content_text(texts) or self._said
         if turn.blocks:
-            self._append("assistant", turn.blocks, turn.time)
-        happened: list[tuple[float, object]] = []
-        for id, begun in turn.begun.items():
+            self._append("assistant", turn.blocks)
+        for id in turn.begun:
             name, given = self.calls.get(id, ("?", None))
-            ended = turn.ends[id][1] if id in turn.ends else None
+            _, ended = turn.ends.get(id, (0.0, None))
             why = ended.output if ended and ended.how == "refused" else ""
-            started = loop.ToolStarted(id=id, name=name, input=given, refused=why)
-            happened.append((begun, started))
-        for time, event in sorted([*happened, *turn.ends.values()], key=lambda one: one[0]):
-            self.add(event, time)
+            self.add(loop.ToolStarted(id=id, name=name, input=given, refused=why))
+        for time, ended in turn.ends.values():
+            self.add(ended, time)
         if turn.answer:
             self._append("user", turn.answer)
 
-    def asked(self, time: float | None = None) -> None:
+    def asked(self, time: Time = None) -> None:
         """A request has been sent."""
         self.turns += 1
         request = loop.ModelRequested(turn=self.turns, messages=len(self.messages))
@@ -253,7 +194,7 @@ class Lane:
         self.over()
         last = self._last
         if not reason and last and not last.begun:
-            reason = last.stop or "end_turn"
+            reason = last.reason or "end_turn"
         if reason and self._run is not None:
             turns = self.turns - self._run
             self.add(loop.RunEnded(reason=reason, text=self._said, turns=turns))
@@ -264,29 +205,17 @@ class Lane:
         self.end()
         if self.parent is None or not self.events:
             return
-        name, given = self.parent.calls.get(self.call, ("", None))
-        said = given if isinstance(given, dict) else {"description": name}
-        started = subagents.SubagentStarted(
-            parent=self.parent.name,
-            call=self.call,
-            prompt=str(said.get("prompt", "")),
-            description=str(said.get("description", "")),
-            kind=str(said.get("subagent_type", "")),
-        )
+        given = table(self.parent.calls.get(self.call, ("", None))[1])
+        link: dict[str, Any] = {"parent": self.parent.name, "call": self.call}
+        prompt, about = text(given.get("prompt")), text(given.get("description"))
+        kind = text(given.get("subagent_type"))
+        started = subagents.SubagentStarted(**link, prompt=prompt, description=about, kind=kind)
         self.events.insert(0, (self.events[0][0], started))
-        ended = subagents.SubagentEnded(
-            parent=self.parent.name,
-            call=self.call,
-            reason=self._last.reason if self._last else "",
-            turns=self.turns,
-            tokens=estimate_tokens(self.messages),
-            returned=estimate_tokens(self._said),
-        )
-        self.add(ended)
+        link |= {"turns": self.turns, "reason": self._last.reason if self._last else ""}
+        tokens, returned = estimate_tokens(self.messages), estimate_tokens(self._said)
+        self.add(subagents.SubagentEnded(**link, tokens=tokens, returned=returned))
 
-    def _append(
-        self, role: str, content: Any, time: float | None = None, injected: bool = False
-    ) -> None:
+    def _append(self, role: str, content: Any, time: Time = None, injected: bool = False) -> None:
         message = {"role": role, "content": content}
         index = len(self.messages)
         self.messages.append(message)
@@ -294,7 +223,7 @@ class Lane:
         self._asked = self._now
 
 
-def merged(lanes: list[Lane]) -> list[tuple[float, str, object]]:
+def merged(lanes: list[Lane]) -> list[Told]:
     """Close the lanes, the main one first; their events with the names of the lanes, by time."""
     for lane in lanes:
         lane.close()

@@ -1,4 +1,4 @@
-"""What Codex and mini-swe-agent have in common: the items and counts of OpenAI's API."""
+"""What Codex, ATIF and mini-swe-agent have in common: the items and counts of OpenAI's API."""
 
 from __future__ import annotations
 
@@ -10,8 +10,14 @@ from learnkit.events.text import content_text
 from learnkit.sessions.source import number, table, tables, text
 
 
+def said(content: Any, kind: str = "text") -> list[dict[str, Any]]:
+    """A text, or the texts of some parts, as a content block; none if it is empty."""
+    words = content_text(content)
+    return [{"type": kind, kind: words}] if words else []
+
+
 def call(id: Any, name: Any, arguments: Any) -> dict[str, Any]:
-    """A call as a content block; its arguments are JSON in a text, or free text."""
+    """A call as a content block; its arguments are an object, JSON in a text, or free text."""
     given = arguments
     if isinstance(arguments, str):
         try:
@@ -24,34 +30,32 @@ def call(id: Any, name: Any, arguments: Any) -> dict[str, Any]:
 
 def blocks(item: dict[str, Any]) -> list[dict[str, Any]]:
     """The content blocks of an item of a response: a message, reasoning, or a call."""
-    kind = text(item.get("type"))
-    if kind == "message":
-        said = content_text(item.get("content"))
-        return [{"type": "text", "text": said}] if said else []
-    if kind == "reasoning":  # what is encrypted can't be read, and is left out
-        parts = [*tables(item.get("summary")), *tables(item.get("content"))]
-        thought = "\n".join(text(one.get("text")) for one in parts)
-        return [{"type": "thinking", "thinking": thought}] if thought else []
+    match kind := text(item.get("type")):
+        case "message":
+            return said(item.get("content"))
+        case "reasoning":  # what is encrypted can't be read, and is left out
+            return said([*tables(item.get("summary")), *tables(item.get("content"))], "thinking")
     given = item.get("arguments") or item.get("input") or item.get("action")
     return [call(item.get("call_id") or item.get("id"), item.get("name") or kind, given)]
 
 
 def usage(data: Any) -> UsageData | None:
-    """The counts of a request, if it has some; cached tokens are part of those that were sent."""
-    counts = table(data)
-    sent = number(counts.get("input_tokens") or counts.get("prompt_tokens"))
-    details = table(counts.get("input_tokens_details") or counts.get("prompt_tokens_details"))
-    cached = number(counts.get("cached_input_tokens") or details.get("cached_tokens"))
-    written = number(counts.get("cache_write_input_tokens"))
-    out = number(counts.get("output_tokens") or counts.get("completion_tokens"))
-    return counted(sent, cached, written, out) if sent or out else None
+    """The counts of a request, if it has some, without cached tokens in those that were sent."""
+    found = table(data)
+    for part in ("input_tokens_details", "prompt_tokens_details", "extra"):
+        found = {**table(found.get(part)), **found}
 
+    def first(*names: str) -> int:
+        return next(filter(None, (number(found.get(name)) for name in names)), 0)
 
-def counted(sent: int, cached: int, written: int, out: int) -> UsageData:
-    """Counts as our API has them: what was sent anew, without what the cache has to do with."""
-    return UsageData(
+    sent = first("input_tokens", "prompt_tokens")
+    cached = first("cached_input_tokens", "cached_tokens")
+    written = first("cache_write_input_tokens", "cache_creation_input_tokens")
+    out = first("output_tokens", "completion_tokens")
+    counts = UsageData(
         input_tokens=max(0, sent - cached - written),
         cache_read_input_tokens=cached,
         cache_creation_input_tokens=written,
         output_tokens=out,
     )
+    return counts if sent or out else None

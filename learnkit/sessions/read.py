@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,20 +48,17 @@ def open_session(session: str | Path) -> EventLog:
     with contextlib.suppress(RuntimeError):  # there is no such user
         path = path.expanduser()
     if re.fullmatch(r"[\w-]{4,80}", str(session)) and not path.exists():
-        path = next((one for one in _found() if _id(one).startswith(str(session))), path)
+        path = next((one for _, one in _found() if _id(one).startswith(str(session))), path)
     reading = Reading(path)
     with opened(path) as file:
-        name, reader = _recognised(path, file.read(_HEAD))
-    reading.note(format=name)
-    told, hidden = reader.read(path, reading)
+        format, reader = _recognised(path, file.read(_HEAD))
+    told = reader.read(path, reading)
     began = reading.started
     if began is None:
         began = next((time for time, _, _ in told if time), 0.0)
     log = EventLog()
-    log.append(reading.opened(began, hidden))
-    told.reverse()
-    while told:  # the log copies each, which can go then
-        time, lane, event = told.pop()
+    log.append(reading.opened(format, began))
+    for time, lane, event in told:
         kind, data = event if isinstance(event, tuple) else (event, {})
         log.add(kind, data, lane, max(0.0, time - began))
     return log
@@ -78,7 +76,7 @@ def _recognised(path: Path, head: bytes) -> tuple[str, Any]:
         except ValueError:
             continue
         for name, reader in _LINES.items():
-            if isinstance(entry, dict) and reader.claims(entry):
+            if reader.claims(entry):
                 return name, reader
     for name, reader in _DOCUMENTS.items():
         if reader.HEAD.search(head):
@@ -120,7 +118,7 @@ def list_sessions(limit: int = 20) -> Iterator[SessionFile]:
     Args:
         limit: how many they are at most.
     """
-    for path in sorted(_found(), key=_modified, reverse=True):
+    for modified, path in _found():
         if limit == 0:
             return
         try:
@@ -132,22 +130,18 @@ def list_sessions(limit: int = 20) -> Iterator[SessionFile]:
         usages = [one.usage for one in events if isinstance(one, ModelReplied)]
         tokens = sum(usage.sent + (usage.output_tokens or 0) for usage in usages)
         assert isinstance(about, SessionOpened)
-        yield SessionFile(path, _modified(path), about, len(usages), tokens)
+        yield SessionFile(path, modified, about, len(usages), tokens)
 
 
-def _found() -> Iterator[Path]:
-    home, environment = Path.home(), os.environ
+def _found() -> list[tuple[float, Path]]:
+    """The files, each with when it was last written, the newest first; no links."""
+    home, environment, found = Path.home(), os.environ, []
     claude = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
     codex = Path(environment.get("CODEX_HOME") or home / ".codex") / "sessions"
-    places = [(claude, "*/*.jsonl"), (codex, "**/rollout-*.jsonl")]
-    for folder, pattern in [*places, (Path(".learnkit/sessions"), "*.jsonl")]:
-        for path in folder.glob(pattern):
-            if path.is_file() and not path.is_symlink() and not path.name.startswith("agent-"):
-                yield path
-
-
-def _modified(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:  # it is gone
-        return 0.0
+    own = Path(".learnkit/sessions").glob("*.jsonl")
+    for path in [*claude.glob("*/*.jsonl"), *codex.glob("**/rollout-*.jsonl"), *own]:
+        with contextlib.suppress(OSError):  # it may be gone
+            about = path.lstat()
+            if stat.S_ISREG(about.st_mode) and not path.name.startswith("agent-"):
+                found.append((about.st_mtime, path))
+    return sorted(found, reverse=True)

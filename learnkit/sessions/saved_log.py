@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.events.log import VERSION
-from learnkit.events.text import content_text, one_line
+from learnkit.events.text import content_text
 from learnkit.sessions.source import LATEST, Reading, Told, entries, table, text
 
-OPENED = "session.opened"
 _KEYS = {"seq", "time", "lane", "type", "data"}
 
 
@@ -18,28 +17,28 @@ def claims(entry: dict[str, Any]) -> bool:
     return entry.keys() in ({"version"}, _KEYS)
 
 
-def read(path: Path, reading: Reading) -> tuple[list[Told], int | None]:
+def read(path: Path, reading: Reading) -> list[Told]:
     """Read the events, which stay in their order; a line that is none is a warning."""
     told: list[Told] = []
-    reading.started = 0.0
     for line, entry in entries(path, reading):
-        if (found := event(entry, text(entry.get("lane")), reading)) is not None:
-            told.append(found)
-        elif entry.get("version") not in range(VERSION + 1):
+        if not take(entry, told, reading) and entry.get("version") not in range(VERSION + 1):
             reading.warn(line, f"no event, and no version up to {VERSION}", path)
-    return [one for one in told if one[2][0] != OPENED], None
+    return told
 
 
-def event(entry: dict[str, Any], lane: str, reading: Reading) -> Told | None:
-    """An event as it was saved, if it is one."""
+def take(entry: dict[str, Any], told: list[Told], reading: Reading) -> bool:
+    """Read an event as it was saved; returns whether it is one."""
     kind, time = text(entry.get("type")), entry.get("time")
     if not kind or not isinstance(time, int | float) or abs(time) >= LATEST:
-        return None
+        return False
+    reading.started = 0.0
     reading.lines[kind[:80]] += 1
     data = table(reading.kept(entry.get("data")))
     reading.note(models=data.get("model"))
     if kind == "run.started":
-        reading.note(title=one_line(content_text(data.get("prompt")), 200))
-    if kind == OPENED:  # it is said anew
-        reading.note(**data)
-    return float(time), lane, (kind, data)
+        reading.note(title=content_text(data.get("prompt")))
+    if kind == "session.opened":  # it is said anew
+        reading.note(**{name: data.get(name) for name in ("id", "title", "cwd", "branch")})
+    else:
+        told.append((float(time), text(entry.get("lane")), (kind, data)))
+    return True

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import stat
 from collections import Counter
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from learnkit.errors import UsageError
-from learnkit.events.sessions import SessionLine, SessionOpened, SessionWarning
-from learnkit.events.text import excerpt
-from learnkit.sessions.lane import Lane
+from learnkit.events.sessions import SessionOpened, SessionWarning
+from learnkit.events.text import excerpt, one_line
 
 #: Bytes of the longest line that is read, and of the longest file that is read as a whole.
 LONGEST_LINE, LONGEST_DOCUMENT = 64_000_000, 256_000_000
@@ -34,7 +30,6 @@ WARNINGS, UNKNOWN, DEPTH = 100, 100, 60
 #: Seconds since 1970 beyond which a number is no time, in the year 5138.
 LATEST = 1e11
 
-_FACTS = {"format", "id", "title", "cwd", "branch", "versions", "models"}
 #: An event, with its time and its lane: an object, or the name of a type and the details.
 Told = tuple[float, str, Any]
 
@@ -52,22 +47,22 @@ class Reading:
         self.started: float | None = None
         self.lines, self.unknown, self.left_out = Counter[str](), Counter[str](), Counter[str]()
         self.warnings: list[SessionWarning] = []
-        self._facts: dict[str, Any] = {"path": str(path), "versions": [], "models": []}
+        self._facts: dict[str, Any] = {"versions": [], "models": []}
         self._room = TEXT
 
-    def note(self, /, **facts: Any) -> None:
+    def note(self, **facts: Any) -> None:
         """Remember what a line says of the whole session: the first text, and all versions."""
         for name, value in facts.items():
-            if isinstance(value, str) and value and name in _FACTS:
-                found = self._facts.setdefault(name, value[:1000])
-                if isinstance(found, list) and value[:80] not in found:
-                    found.append(value[:80])
+            if said := one_line(text(value), 200):
+                found = self._facts.setdefault(name, said)
+                if isinstance(found, list) and said not in found:
+                    found.append(said)
 
-    def opened(self, began: float, hidden: int | None) -> SessionOpened:
+    def opened(self, format: str, began: float) -> SessionOpened:
         """The event that says all of it."""
         counts = {"lines": self.lines, "unknown": self.unknown, "left_out": self.left_out}
         facts = {**self._facts, **counts, "warnings": tuple(self.warnings)}
-        return SessionOpened(started=began, hidden_tokens=hidden, **facts)
+        return SessionOpened(format=format, path=str(self.path), started=began, **facts)
 
     def warn(self, line: int, text: str, path: Path) -> None:
         """Remember something that could not be read."""
@@ -76,18 +71,6 @@ class Reading:
             self.warnings.append(SessionWarning(line=line, text=text, file=file))
         else:
             self.left_out["warnings"] += 1
-
-    def check(
-        self, lane: Lane, line: int, kind: str, entry: dict[str, Any], known: Collection[str]
-    ) -> None:
-        """Count a line, and keep what no reader knows: fields, or all of it if no field is."""
-        kind = kind[:80] or "no type"
-        self.lines[kind] += 1
-        odd = {f"{kind}.{key}"[:80]: {key: entry[key]} for key in entry.keys() - known}
-        for name, data in (odd if known else {kind: entry}).items():
-            self.unknown[name] += 1
-            if self.unknown[name] <= UNKNOWN:
-                lane.aside(SessionLine(line=line, kind=name, data=self.kept(data)))
 
     def kept(self, value: Any, depth: int = 0) -> Any:
         """A value from the file, as it is or, where there is no room for all of it, shortened."""
@@ -109,22 +92,19 @@ class Reading:
         return value
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def opened(path: Path) -> BinaryIO:
     """Open a regular file for reading, and nothing else: a pipe would wait for ever.
 
     Raises:
         UsageError: if it cannot be opened, or is no regular file.
     """
     try:
-        file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{path} is no regular file; give the file of a session")
+        return path.open("rb")
     except (OSError, ValueError) as error:
         what = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"{path} cannot be opened: {what}") from None
-    with file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise UsageError(f"{path} is no regular file; give the file of a session")
-        yield file
 
 
 def entries(path: Path, reading: Reading) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -143,15 +123,10 @@ def entries(path: Path, reading: Reading) -> Iterator[tuple[int, dict[str, Any]]
                 reading.left_out["lines"] += 1
             elif begins and line.strip():
                 try:
-                    entry = parsed(line)
+                    yield number, parsed(line)
                 except ValueError as error:
                     cut = "" if line.endswith(b"\n") else "cut off: "
                     reading.warn(number, f"{cut}no JSON ({error})", path)
-                    continue
-                if isinstance(entry, dict):
-                    yield number, entry
-                else:
-                    reading.warn(number, "no JSON object", path)
 
 
 def document(path: Path) -> dict[str, Any]:
@@ -163,39 +138,39 @@ def document(path: Path) -> dict[str, Any]:
     with opened(path) as file:
         data = file.read(LONGEST_DOCUMENT + 1)
     if len(data) > LONGEST_DOCUMENT:
-        raise UsageError(
-            f"{path} is longer than {LONGEST_DOCUMENT:,} bytes, the most for its format"
-        )
+        raise UsageError(f"{path} is longer than {LONGEST_DOCUMENT:,} bytes, too long to be read")
     try:
-        return table(parsed(data))
+        return parsed(data)
     except ValueError as error:
         raise UsageError(f"{path} is damaged or cut off: {error}") from None
 
 
-def parsed(text: bytes) -> Any:
-    """The value of some JSON; NaN and infinity, which are none, become null.
+def parsed(text: bytes) -> dict[str, Any]:
+    """An object from its JSON; NaN and infinity, which are none, become null.
 
     Raises:
-        ValueError: if it is no JSON, or is nested too deeply.
+        ValueError: if it is no object in JSON, or is nested too deeply.
     """
     try:
-        return json.loads(text.decode("utf-8-sig", "replace"), parse_constant=lambda _: None)
+        found = json.loads(text.decode("utf-8-sig", "replace"), parse_constant=lambda _: None)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    if not isinstance(found, dict):
+        raise ValueError("it is no object")
+    return found
+
+
+# A value as it should be, whatever the file has in its place.
 
 
 def seconds(value: Any) -> float | None:
     """A time as files have it, as seconds since 1970; None if it is none."""
     try:
-        if isinstance(value, str):
-            time = datetime.fromisoformat(value)
-            return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
-        return datetime.fromtimestamp(value, UTC).timestamp()
+        words = isinstance(value, str)
+        time = datetime.fromisoformat(value) if words else datetime.fromtimestamp(value, UTC)
+        return time.replace(tzinfo=time.tzinfo or UTC).timestamp()
     except (TypeError, ValueError, OverflowError, OSError):
         return None
-
-
-# A value as it should be, whatever the file has in its place.
 
 
 def text(value: Any) -> str:

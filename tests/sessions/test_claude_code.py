@@ -20,7 +20,7 @@ def test_lines_with_one_message_id_are_one_turn_also_around_a_result(tmp_path: P
     thought = {"type": "thinking", "thinking": "hm", "signature": "x"}
     lines.reply("m1", thought, sent=1)
     lines.reply("m1", use("t1", file_path="/a"), sent=2)
-    lines.result("t1", "one", toolUseResult={"durationMs": 250})
+    lines.result("t1", "one")
     lines.reply("m1", use("t2", file_path="/b"), sent=3, stop="tool_use")
     lines.result("t2", [text("two")], failed=True)
     lines.user("Mind the tests", isMeta=True)
@@ -42,7 +42,7 @@ def test_lines_with_one_message_id_are_one_turn_also_around_a_result(tmp_path: P
     ]
     ends = typed(log, loop.ToolEnded)
     assert [(end.id, end.seconds, end.output, end.how) for end in ends] == [
-        ("t1", 0.25, "one", "ran"),
+        ("t1", 1.0, "one", "ran"),
         ("t2", 1.0, "two", "raised"),
     ]
     (run,) = typed(log, loop.RunEnded)
@@ -69,17 +69,16 @@ def test_the_first_event_has_what_the_file_says_of_itself(tmp_path: Path) -> Non
     assert opened.models == ("some-model",)
     assert opened.started == 1793491200.0
     assert opened.lines == {"user": 1, "assistant": 1, "brand-new": 1, "ai-title": 1}
-    assert opened.unknown == {"user.brandNew": 1, "assistant.brandNew": 1, "brand-new": 1}
+    odd = {"field user.brandNew", "field assistant.brandNew", "line brand-new"}
+    assert opened.unknown == dict.fromkeys(odd, 1)
     assert [(one.line, one.text.partition(" (")[0]) for one in opened.warnings] == [
         (5, "no JSON"),
-        (6, "no JSON object"),
+        (6, "no JSON"),
         (7, "no JSON"),
     ]
-    prompt = {"role": "user", "content": "Fix\nit"}
-    assert opened.hidden_tokens == 120 - lk.estimate_tokens([prompt])
     kept = {one.kind: one.data for one in typed(log, SessionLine)}
-    assert kept["user.brandNew"] == {"brandNew": [1]}
-    assert kept["brand-new"]["data"] == {"deep": 1}
+    assert kept["field user.brandNew"] == {"brandNew": [1]}
+    assert kept["line brand-new"]["data"] == {"deep": 1}
 
 
 def test_subagents_have_lanes_by_their_call_from_files_and_from_lines(tmp_path: Path) -> None:
@@ -89,7 +88,7 @@ def test_subagents_have_lanes_by_their_call_from_files_and_from_lines(tmp_path: 
     lines.reply("m1", use("t1", "Task", **look), use("t2", "Task", prompt="Inline"))
     lines.user("Inline", isSidechain=True, parentUuid=None)
     lines.reply("i1", text("in line"), isSidechain=True, stop="end_turn")
-    lines.result("t1", "found", toolUseResult={"agentId": "a1", "totalDurationMs": 3000})
+    lines.result("t1", "found", toolUseResult={"agentId": "a1"})
     lines.result("t2", "in line", parentUuid="u2")
     lines.reply("m2", text("Done."), stop="end_turn")
     path = lines.write(tmp_path / "s.jsonl")
@@ -99,9 +98,6 @@ def test_subagents_have_lanes_by_their_call_from_files_and_from_lines(tmp_path: 
     child.result("t9", "y")
     child.reply("c2", text("found"), stop="end_turn")
     child.write(tmp_path / "s" / "subagents" / "agent-a1.jsonl")
-    older = Lines("o", isSidechain=True, agentId="zz")
-    older.user("No line speaks of it")
-    older.write(tmp_path / "agent-zz.jsonl")
     log = lk.open_session(path)
 
     assert {event.lane for event in log} == {"lead", "lead.t1", "lead.t2"}
@@ -116,18 +112,6 @@ def test_subagents_have_lanes_by_their_call_from_files_and_from_lines(tmp_path: 
     assert len(contents(log)) == 4, "what a subagent says is not in its parent's array"
 
 
-def test_an_older_version_has_the_file_of_a_subagent_beside_the_session(tmp_path: Path) -> None:
-    lines = Lines()
-    lines.user("Look")
-    lines.reply("m1", use("t1", "Task", prompt="Look around"))
-    lines.result("t1", "found", toolUseResult={"agentId": "a1"})
-    child = Lines("c", isSidechain=True, agentId="a1")
-    child.user("Look around")
-    child.write(tmp_path / "agent-a1.jsonl")
-    log = lk.open_session(lines.write(tmp_path / "s.jsonl"))
-    assert contents(log, "lead.t1") == ["Look around"]
-
-
 def test_a_prompt_after_an_earlier_line_takes_the_array_back(tmp_path: Path) -> None:
     lines = Lines()
     lines.user("One")
@@ -135,39 +119,24 @@ def test_a_prompt_after_an_earlier_line_takes_the_array_back(tmp_path: Path) -> 
     lines.user("Two")
     lines.reply("m2", text("2"), stop="end_turn")
     lines.user("Two, better", parentUuid=answer)
-    lines.reply("m3", text("2!"), stop="end_turn")
-    lines.user("Three")
     log = lk.open_session(lines.write(tmp_path / "s.jsonl"))
-    assert contents(log) == ["One", [text("1")], "Two, better", [text("2!")], "Three"]
-
-    lines.user("Three, before an answer", parentUuid="u6")
-    log = lk.open_session(lines.write(tmp_path / "s.jsonl"))
-    assert contents(log)[3:] == [[text("2!")], "Three, before an answer"]
-
+    assert contents(log) == ["One", [text("1")], "Two, better"]
     lines.user("From the start", parentUuid=None)
     log = lk.open_session(lines.write(tmp_path / "s.jsonl"))
     assert contents(log) == ["From the start"]
 
 
-def test_a_prompt_after_one_of_several_results_keeps_them_all(tmp_path: Path) -> None:
+def test_parents_in_a_circle_and_beside_each_other_take_nothing_back(tmp_path: Path) -> None:
     lines = Lines()
-    lines.user("One")
+    lines.user("One", parentUuid="u4")
     call = lines.reply("m1", use("t1"), use("t2"))
     lines.result("t1", parentUuid=call)
     lines.result("t2", parentUuid=call)
-    lines.user("Stop", parentUuid=call)
+    lines.user("Two", parentUuid=call)
+    lines.user("Three", parentUuid="u6")
+    lines.user("Four", parentUuid="lost")
     log = lk.open_session(lines.write(tmp_path / "s.jsonl"))
-    assert [len(one) for one in contents(log)] == [3, 2, 2, 4]
-
-
-def test_parents_that_go_in_a_circle_or_nowhere_take_nothing_back(tmp_path: Path) -> None:
-    lines = Lines()
-    lines.user("One", parentUuid="u4")
-    lines.reply("m1", text("1"))
-    lines.user("Two", parentUuid="u3")
-    lines.user("Three", parentUuid="lost")
-    log = lk.open_session(lines.write(tmp_path / "s.jsonl"))
-    assert contents(log) == ["One", [text("1")], "Two", "Three"]
+    assert [len(one) for one in contents(log)] == [3, 2, 2, 3, 5, 4]
 
 
 def test_a_compaction_replaces_the_array_by_the_summary(tmp_path: Path) -> None:
@@ -186,21 +155,6 @@ def test_a_compaction_replaces_the_array_by_the_summary(tmp_path: Path) -> None:
     assert done.after == lk.estimate_tokens([{"role": "user", "content": "All of it, in short"}])
 
 
-def test_a_microcompaction_clears_results(tmp_path: Path) -> None:
-    lines = Lines()
-    lines.user("One")
-    lines.reply("m1", use("t1"), use("t2"))
-    lines.result("t1", "long" * 100)
-    lines.result("t2", "kept")
-    about = {"trigger": "auto", "preTokens": 500, "tokensSaved": 90, "compactedToolIds": ["t1"]}
-    lines.add("system", subtype="microcompact_boundary", microcompactMetadata=about)
-    log = lk.open_session(lines.write(tmp_path / "s.jsonl"))
-    (done,) = typed(log, compaction.CompactionCleared)
-    assert (done.before, done.after) == (500, 410)
-    assert [(one.id, one.name, one.chars) for one in done.results] == [("t1", "Read", 400)]
-    assert [one["content"] for one in contents(log)[2]] == ["[cleared by compaction]", "kept"]
-
-
 def test_what_goes_wrong_is_told(tmp_path: Path) -> None:
     lines = Lines()
     lines.user("One")
@@ -212,7 +166,7 @@ def test_what_goes_wrong_is_told(tmp_path: Path) -> None:
     lines.user([text("[Request interrupted by user for tool use]")])
     log = lk.open_session(lines.write(tmp_path / "s.jsonl"))
     (retried,) = typed(log, loop.ModelRetried)
-    assert (retried.status, retried.seconds, retried.error_type) == (529, 1.5, "overloaded_error")
+    assert (retried.seconds, retried.error_type) == (1.5, "overloaded_error")
     (failed,) = typed(log, loop.ModelFailed)
     assert (failed.error_type, failed.message) == ("rate_limit", "API Error")
     (started,) = typed(log, loop.ToolStarted)

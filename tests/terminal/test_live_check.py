@@ -95,7 +95,7 @@ def test_what_a_server_leaves_out_is_said() -> None:
     ("status", "advice"),
     [
         (401, "check ANTHROPIC_API_KEY"),
-        (404, "/model takes another model; LEARNKIT_MODEL and ANTHROPIC_BASE_URL may be wrong"),
+        (404, "check ANTHROPIC_BASE_URL, and the name of the model in LEARNKIT_MODEL"),
         (429, "the key has used up its rate for now; try again later"),
         (529, "the server is overloaded; try again later"),
         (500, "check ANTHROPIC_BASE_URL and the network"),
