@@ -288,14 +288,15 @@ def failing_again(one: Thread, session: Session) -> Iterator[Finding]:
         within = [call for call in one.calls.values() if first.start < call.start < last.start]
         edits = sum(call.does == "edit" and not call.failed for call in within)
         after = f"through {count(edits, 'edit')}" if edits else "and nothing changed in between"
-        what = one_line(first.target or first.name, 40)
+        what, lines = one_line(first.target or first.name, 40), last.output.strip().splitlines()
+        error = quoted(([line for line in lines if "Error" in line] or lines or [""])[-1])
         if len(its) >= TRIES:
             yield Finding(
-                f"{what} failed {len(its)} times with the same error, {after}.",
+                f"{what} failed {len(its)} times with the same error, {after}: {error}.",
                 _at(*its),
                 _kept(one, its[1:]),
                 ((last.end or last.start) - (first.end or first.start)) / 60,
-                (what,) if first.target else (),
+                (what, error) if first.target else (error,),
             )
 
 
@@ -497,8 +498,7 @@ SLOW, SLOW_SUM = 60, 180
 @_explained("s08", "Run them in the background; if they waited for you, allow them by a rule.")
 def slow_commands(one: Thread, session: Session) -> Iterator[Finding]:
     """The agent did nothing while commands ran."""
-    runs = (call for call in one.calls.values() if call.does == "run")
-    slow = [call for call in runs if call.seconds >= SLOW]
+    slow = [call for call in one.calls.values() if call.does == "run" and call.seconds >= SLOW]
     if (total := sum(call.seconds for call in slow)) >= SLOW_SUM:
         took = duration(60 * round(total / 60))
         yield Finding(

@@ -336,8 +336,7 @@ def _turns(session: Session) -> str:
             break
     script = "<noscript><p>Turns are drawn by a script, which is off.</p></noscript>"
     cut = f"Texts are cut at {shown:,} characters." if shown < SHOWN[0] else ""
-    number = sum(len(one.turns) for one in every)
-    title = f"Every message of {count(number, 'turn')}."
+    title = f"Every message of {count(sum(len(one.turns) for one in every), 'turn')}."
     return _section("Messages", title, script + parts, cut)
 
 

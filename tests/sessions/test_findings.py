@@ -280,6 +280,14 @@ def test_what_a_result_cost_ends_with_a_compaction() -> None:
     assert costs[1].tokens == pytest.approx(f.LARGE * 2.0, rel=0.02)
 
 
+def test_the_error_of_a_call_that_fails_again_is_quoted() -> None:
+    for output, said in (("= 1 =\nE  AssertionError: 2\n= 1 failed =\n", "E AssertionError: 2"),
+                         ("go\nno such file\n", "no such file"), (" \n", "")):  # fmt: skip
+        found = findings(failing(3, outputs=(output,)))[0]
+        assert found.sentence.endswith(f"in between: “{said}”.")
+        assert f"“{said}”" in found.quotes
+
+
 def test_a_failed_edit_is_compared_with_what_was_read() -> None:
     def said(line: str) -> str:
         wrong = Use("Edit", {"file_path": "a.py", "old_string": "def hot(reading):\n    x"})

@@ -63,7 +63,7 @@ def session(word: str) -> EventLog:
         "user", [{"type": word, word: {word: word}}, {"type": "text", "text": word, word: 1}]
     )
     made.prompt(word, word).turn(says=word, lane=word)  # a teammate
-    return made.end(f"It is fixed, {word}. {word}")
+    return made.end(f"{word}.py is fixed, a@b.org, {word}. {word}")
 
 
 def test_without_its_text_no_word_of_a_session_is_left() -> None:
