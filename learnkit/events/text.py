@@ -92,11 +92,19 @@ def quoted(text: str, limit: int = 60) -> str:
 
 
 def excerpt(text: str, limit: int = SHOWN) -> str:
-    """The text, or when it is longer than ``limit`` characters its head and tail and the gap."""
+    """The text, or when it is longer than ``limit`` characters its head and tail and the gap.
+
+    It is cut at the ends of lines, unless that would leave less than half of the head or the tail.
+    """
     if len(text) <= limit:
         return text
-    head, tail = limit * 3 // 4, limit // 4
-    return f"{text[:head]}\n[… {len(text) - head - tail:,} characters not shown …]\n{text[-tail:]}"
+    head, tail = text[: limit * 3 // 4], text[-(limit // 4) :]
+    gone = count(len(text) - len(head) - len(tail), "character")
+    above, below = head.rfind("\n", len(head) // 2), tail.find("\n", 0, len(tail) // 2)
+    if above > 0 and below >= 0:
+        head, tail = head[:above], tail[below + 1 :]
+        gone = count(text.count("\n", above, len(text) - len(tail)) - 1, "line")
+    return f"{head}\n[… {gone} not shown …]\n{tail}"
 
 
 def count(number: int, noun: str) -> str:

@@ -22,8 +22,8 @@ from learnkit.views.drawing.time_axis import Axis, duration
 #: What a context is made of, in the order in which it is piled up: words and the key of a mark.
 FIXED, TALK, FILES, REST = "system prompt and tools", "messages", "files read", "other tools"
 KINDS = (FIXED, TALK, FILES, REST)
-_READ = {FILES: "agent-1", REST: "agent-7"}
-_TOOLS = ("agent-3", "agent-2", "agent-6")
+_READ = {FILES: "agent-2", REST: "agent-7"}
+_TOOLS = ("agent-3", "agent-5", "agent-6")
 #: In pixels: the height of the plot, wide and narrow, the least a column takes, a finding's disc.
 HEIGHT, LOW, LEAST, DISC = 250, 170, 4, 11
 
@@ -98,7 +98,8 @@ def context(thread: Thread, found: Sequence[Finding], width: float) -> Canvas:
         canvas.bar(f"turn {place}", *spot, style="o", says=says, pair=pair)
     end = left + each * len(columns)
     canvas.text("first", left, base + 18, "turn 1", "q")
-    if _cuts(canvas, thread, (left, end), each / group, base) and end - left > 110:
+    _cuts(canvas, thread, left, each / group, base)
+    if end - left > 110:
         canvas.text("last", end, base + 18, str(len(turns)), "qe")
     for number, x, y in spots:
         says, look = f"{number}: {found[number - 1].sentence}", ("failed", str(number), "bc")
@@ -126,7 +127,7 @@ def _spots(
         starts = (call for call in thread.calls.values() if call.child == one.turns[0][0])
         mine = mine or [call.turn for call in starts]  # of a subagent: where it was started
         if mine:
-            x = each * ((mine[len(mine) // 2] - 1) // group + 0.5)
+            x = each * ((mine[0] - 1) // group + 0.5)
             x = min(max(x, DISC), room - DISC - 1)
             near = heights[max(int((x - DISC) // each), 0) : int((x + DISC) // each) + 1]
             y = -max(near) - DISC - 5
@@ -143,20 +144,15 @@ def _says(thread: Thread, turn: Turn, tools: Sequence[str]) -> str:
     return f"Turn {turn.number}: {about}{thread.size(turn):,} tokens: {parts}"
 
 
-def _cuts(
-    canvas: Canvas, thread: Thread, ends: tuple[float, float], each: float, base: float
-) -> bool:
-    """Say where the context was compacted; tell whether that leaves room for the last number."""
-    left, right = ends
-    last = left + 50
+def _cuts(canvas: Canvas, thread: Thread, left: float, each: float, base: float) -> None:
+    """Say where the context was compacted, where there is room between the first and last turn."""
+    free, end = left + 50, left + each * len(thread.turns) - 110
     for number, cut in enumerate(thread.cuts):
         x = left + each * (cut.turn - 1)
         canvas.edge(f"cut {number}", "M0 0v6", "", "i", x=x, y=base)
-        begin = min(max(x - 32, left), canvas.width - 66)
-        if begin > last:
+        if (begin := max(x - 32, free)) < end:
             canvas.text(f"cut {number} is", begin, base + 18, "compacted", "q")
-            last = begin + 72
-    return last < right - 30
+            free = begin + 72
 
 
 def fillers(thread: Thread, most: int = 12) -> list[tuple[str, str, int, int]]:
@@ -210,7 +206,7 @@ def time_line(session: Session, width: float, most: int = 14) -> Canvas:
         canvas.text(f"time {said}", at + 4, 12, said, "q", width=60)
     free = 0.0  # where the name of the lead ends, or the last length of a pause
     for number, thread in enumerate(threads):
-        name = "lead" if thread is lead else one_line(thread.title or thread.lane, 60)
+        name = one_line(thread.title or thread.lane, 60) if thread is not lead else "main agent"
         free = free or text_width(name, "b") + 8
         canvas.text(f"name {number}", 0, y + 12, name, "b")
         for mark, spans in (("call", worked(thread)), ("assistant", replies(thread))):
@@ -222,7 +218,7 @@ def time_line(session: Session, width: float, most: int = 14) -> Canvas:
                 canvas.edge(f"{mark} {number}", path, mark, "f", y=y + 18)
         y += 42
     for number, (begin, end) in enumerate(pauses):
-        at, took = x(begin), duration(_even(end - begin))
+        at, took = x(begin), lasted(end - begin)
         says = f"waits {took} for the next prompt"
         canvas.bar(f"pause {number}", at + gap / 4, 38, gap / 2, 16, "idle", says=says)
         if free < at < width - text_width(took):
@@ -235,9 +231,9 @@ def time_line(session: Session, width: float, most: int = 14) -> Canvas:
     return canvas
 
 
-def _even(seconds: float) -> float:
-    """Without what nobody reads of a long time."""
-    return 60 * round(seconds / 60) if seconds >= 120 else round(seconds)
+def lasted(seconds: float) -> str:
+    """A length of time, without what nobody reads of a long one."""
+    return duration(60 * round(seconds / 60) if seconds >= 120 else round(seconds))
 
 
 def replies(thread: Thread) -> Iterator[tuple[float, float]]:

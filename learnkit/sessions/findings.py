@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Any
@@ -24,6 +25,8 @@ from learnkit.views.drawing.time_axis import duration
 #: As many tokens weigh as much as a minute, when findings are ranked; and the price of a token that
 #: is read from the cache, as a share of the full one.
 MINUTE, CACHED = 3_000, 0.1
+#: Kinds that say that the result may not be what was wanted; the others cost tokens or minutes.
+OUTCOME = ("untested_edit", "unchecked_done", "open_plan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ def findings(log: Iterable[Event] | Session) -> list[Finding]:
         log: an ``EventLog``, any sequence of events, or a session.
 
     Returns:
-        At most one finding of each kind, the costliest first.
+        At most one finding of each kind: those about the result, then the costliest first.
     """
     session = log if isinstance(log, Session) else session_of(log)
     found = []
@@ -79,7 +82,7 @@ def findings(log: Iterable[Event] | Session) -> list[Finding]:
             largest = max(its, key=lambda one: one.weight)
             kind = finder.__name__
             found.append(replace(largest, kind=kind, lesson=lesson, remedy=remedy))
-    return sorted(found, key=lambda one: -one.weight)
+    return sorted(found, key=lambda one: (one.kind not in OUTCOME, -one.weight))
 
 
 def _explained(lesson: str, remedy: str) -> Callable[[Finder], Finder]:
@@ -127,9 +130,9 @@ def _grouped(one: Thread, key: Callable[[Call], object]) -> Iterator[list[Call]]
 LIFETIME, LONG_LIFETIME, BREAK = 300, 3600, 8_000
 
 
-def _breaks(one: Thread, *, expired: bool) -> list[tuple[Turn, Turn, int]]:
-    """Turns between which the cache was lost, because it expired or not, and the tokens of it."""
-    cuts, found = {cut.turn for cut in one.cuts}, []
+def _breaks(one: Thread, *, expired: bool) -> tuple[list[tuple[Turn, Turn]], int]:
+    """Turns between which the cache was lost, because it expired or not, and the tokens lost."""
+    cuts, found, total = {cut.turn for cut in one.cuts}, [], 0
     for before, after in pairwise(one.turns):
         usage, now = before.usage, after.usage
         cached = usage.cache_read_input_tokens + usage.cache_creation_input_tokens
@@ -141,35 +144,36 @@ def _breaks(one: Thread, *, expired: bool) -> list[tuple[Turn, Turn, int]]:
         hour = isinstance(kinds, dict) and kinds.get("ephemeral_1h_input_tokens")
         pause = after.asked - (before.replied or before.asked)
         if expired == (pause > (LONG_LIFETIME if hour else LIFETIME)):
-            found.append((before, after, lost))
-    return found
+            found.append((before, after))
+            total += lost
+    return found, total
 
 
 @_explained("s06", "Leave prompt, tools and earlier messages as they are, and keep one model.")
 def cache_rewritten(one: Thread, session: Session) -> Iterator[Finding]:
     """The cache was lost although it was young."""
-    if found := _breaks(one, expired=False):
-        (before, after, _), lost = found[0], sum(lost for *_, lost in found)
+    found, lost = _breaks(one, expired=False)
+    for before, after in found[:1]:
         switched = before.model and after.model and before.model != after.model
         why = "the model was switched" if switched else "something early had changed"
         where = f"at turn {after.number}" if len(found) == 1 else f"{len(found)} times"
         yield Finding(
             f"The cache broke {where}: {why}, so ≈{tokens(lost)} tokens cost the full price.",
-            _at(*((one.lane, turn.number) for _, turn, _ in found)),
+            _at(*((one.lane, turn.number) for _, turn in found)),
             lost,
         )
 
 
-@_explained("s06", "Before a long pause, compact; after it, begin anew if little is still needed.")
+@_explained("s06", "A cache lives 5 minutes, or an hour if set so: compact before a longer pause.")
 def cache_expired(one: Thread, session: Session) -> Iterator[Finding]:
     """The cache was lost in a pause."""
-    if found := _breaks(one, expired=True):
-        (before, after, _), lost = found[0], sum(lost for *_, lost in found)
+    found, lost = _breaks(one, expired=True)
+    for before, after in found[:1]:
         pause = duration(60 * round((after.asked - (before.replied or before.asked)) / 60))
         where = f"a pause of {pause}" if len(found) == 1 else f"{len(found)} pauses"
         yield Finding(
             f"The cache expired in {where}: ≈{tokens(lost)} tokens cost the full price again.",
-            _at(*((one.lane, turn.number) for _, turn, _ in found)),
+            _at(*((one.lane, turn.number) for _, turn in found)),
             lost,
         )
 
@@ -215,8 +219,8 @@ def command_repeated(one: Thread, session: Session) -> Iterator[Finding]:
         size, command = sum(call.tokens for call in its[:-1]), one_line(its[0].target, 40)
         if len(its) >= RUNS and size >= RUN_TOKENS:
             yield Finding(
-                f"{command} printed ≈{tokens(size / (len(its) - 1))} tokens {len(its)} times; "
-                "only the last output was still true.",
+                f"{command} printed ≈{tokens(size / (len(its) - 1))} tokens {len(its)} times, and "
+                "the old outputs stayed in the context.",
                 _at(*its),
                 _kept(one, its[:-1]),
                 quotes=(command,),
@@ -233,9 +237,8 @@ def large_output(one: Thread, session: Session) -> Iterator[Finding]:
     for call in one.calls.values():
         if call.tokens >= LARGE:
             name = _name(call.target) if call.does == "read" else one_line(call.target, 40)
-            what = f"Reading {name}" if call.does == "read" else name or f"A call of {call.name}"
             yield Finding(
-                f"{what} put ≈{tokens(call.tokens)} tokens into the context at once.",
+                f"{name or call.name} put ≈{tokens(call.tokens)} tokens into the context at once.",
                 _at(call),
                 _kept(one, [call]),
                 quotes=(name,) * bool(name),
@@ -285,14 +288,15 @@ def failing_again(one: Thread, session: Session) -> Iterator[Finding]:
         within = [call for call in one.calls.values() if first.start < call.start < last.start]
         edits = sum(call.does == "edit" and not call.failed for call in within)
         after = f"through {count(edits, 'edit')}" if edits else "and nothing changed in between"
-        what = one_line(first.target or first.name, 40)
+        what, lines = one_line(first.target or first.name, 40), last.output.strip().splitlines()
+        error = quoted(([line for line in lines if "Error" in line] or lines or [""])[-1])
         if len(its) >= TRIES:
             yield Finding(
-                f"{what} failed {len(its)} times with the same error, {after}.",
+                f"{what} failed {len(its)} times with the same error, {after}: {error}.",
                 _at(*its),
                 _kept(one, its[1:]),
                 ((last.end or last.start) - (first.end or first.start)) / 60,
-                (what,) if first.target else (),
+                (what, error) if first.target else (error,),
             )
 
 
@@ -300,18 +304,32 @@ def failing_again(one: Thread, session: Session) -> Iterator[Finding]:
 EDITS, EDIT_SHARE = 3, 0.2
 
 
-@_explained("s02", "Read right before an edit; let a failed edit answer with the nearest lines.")
+@_explained("s02", "Copy old text from the file; let a failed edit answer with the nearest lines.")
 def failed_edits(one: Thread, session: Session) -> Iterator[Finding]:
     """Many edits failed; each cost a request."""
     edits = [call for call in one.calls.values() if call.does == "edit" and not call.refused]
     failed = [call for call in edits if call.failed]
     if len(failed) >= EDITS and len(failed) >= EDIT_SHARE * len(edits):
         requests = sum(one.size(one.turns[number - 1]) for _, number in _at(*failed) if number)
+        near = _nearest(one, failed[0])
+        why = ": one asked for {}, and the file has {}".format(*near) if near else ""
         yield Finding(
-            f"{len(failed)} of {len(edits)} edits failed, and had to be made again.",
+            f"{len(failed)} of {len(edits)} edits failed{why}.",
             _at(*failed),
             _kept(one, failed) + round(CACHED * requests),
+            quotes=near,
         )
+
+
+def _nearest(one: Thread, edit: Call) -> tuple[str, ...]:
+    """What a failed edit looked for, and the line most like it that was read before, quoted."""
+    old = edit.input.get("old_string") if isinstance(edit.input, dict) else ""
+    asked = str(old or "").strip().partition("\n")[0][:100]
+    before = [call for call in one.calls.values() if call.start < edit.start]
+    read = [call.output for call in before if call.does == "read" and call.target == edit.target]
+    lines = re.sub(r"(?m)^ *\d+[\t→]", "", "".join(read[-1:])[:200_000]).splitlines()
+    near = get_close_matches(asked, [line[:100] for line in lines], 1, 0.8)
+    return (quoted(asked), quoted(near[0])) if near and asked not in near[0] else ()
 
 
 # Subagents and compaction.
@@ -348,10 +366,9 @@ def late_compaction(one: Thread, session: Session) -> Iterator[Finding]:
     for cut in one.cuts:
         models = [turn.model for turn in one.turns[: cut.turn - 1]][-1:]
         spec = MODELS.get(re.sub(r"-\d{8}$", "", models[0])) if models else None
-        if spec and cut.before >= FULL * spec.window:
-            full = f"{cut.before / spec.window:.0%} full"
+        if spec and (full := cut.before / spec.window) >= FULL:
             yield Finding(
-                f"The context was {full} before it was compacted, at turn {cut.turn}.",
+                f"The context was {full:.0%} full before it was compacted, at turn {cut.turn}.",
                 _at((one.lane, cut.turn)),
                 cut.before // 2,
             )
@@ -372,17 +389,6 @@ def read_after_compaction(one: Thread, session: Session) -> Iterator[Finding]:
                 _at((one.lane, cut.turn), *again),
                 _kept(one, again),
             )
-
-
-@_explained("s06", "Change earlier messages rarely, and many of them at once.")
-def thinking_dropped(one: Thread, session: Session) -> Iterator[Finding]:
-    """Thinking was taken out of messages that stayed."""
-    if number := sum(size for _, size in one.dropped):
-        yield Finding(
-            f"≈{tokens(number)} tokens of thinking had to go, because an earlier message changed.",
-            _at(*((one.lane, turn) for turn, _ in one.dropped)),
-            number,
-        )
 
 
 # The end.
@@ -454,24 +460,33 @@ ITEMS = 3
 def open_plan(one: Thread, session: Session) -> Iterator[Finding]:
     """The plan had open items when the agent stopped."""
     last, _, _ = _ending(one, session)
-    plans = [(call, _states(call.input)) for call in one.calls.values() if not call.failed]
-    for call, states in [plan for plan in plans if plan[1]][-1:]:
-        left = sum(state != "completed" for state in states)
-        if last and left and len(states) >= ITEMS:
+    every = [(call, _items(call.input)) for call in one.calls.values() if not call.failed]
+    plans = [plan for plan in every if plan[1]]
+    for call, items in plans[-1:]:
+        left = [name for name, state in items if state != "completed"]
+        if last and left and len(items) >= ITEMS:
+            never = "was never updated, and " if len(plans) == 1 else ""
+            names = [quoted(name, 30) for name in left[:ITEMS] if name]
             yield Finding(
-                f"It stopped with {left} of the {len(states)} items in its plan still open.",
+                f"Its plan {never}still has {len(left)} of {len(items)} items open"
+                f"{': ' * bool(names)}{', '.join(names)}.",
                 _at(call, (one.lane, last.number)),
+                quotes=tuple(names),
             )
 
 
-def _states(given: Any) -> list[str]:
-    """The states of the items of a plan, from a call's arguments; empty if they are none."""
+def _items(given: Any) -> list[tuple[str, str]]:
+    """The items of a plan and their states, from a call's arguments; empty if they are none."""
     given = given if isinstance(given, dict) else {}
     plan = next((given[key] for key in ("todos", "items", "plan") if key in given), None)
     if not (isinstance(plan, list) and all(isinstance(item, dict) for item in plan)):
         return []
-    states = [str(item.get("status", "")) for item in plan]
-    return states if set(states) <= {"pending", "in_progress", "completed"} else []
+    items = [
+        (str(item.get("content") or item.get("step") or ""), str(item.get("status", "")))
+        for item in plan
+    ]
+    states = {state for _, state in items}
+    return items if states <= {"pending", "in_progress", "completed"} else []
 
 
 # Time.
@@ -483,8 +498,7 @@ SLOW, SLOW_SUM = 60, 180
 @_explained("s08", "Run them in the background; if they waited for you, allow them by a rule.")
 def slow_commands(one: Thread, session: Session) -> Iterator[Finding]:
     """The agent did nothing while commands ran."""
-    runs = (call for call in one.calls.values() if call.does == "run")
-    slow = [call for call in runs if call.seconds >= SLOW]
+    slow = [call for call in one.calls.values() if call.does == "run" and call.seconds >= SLOW]
     if (total := sum(call.seconds for call in slow)) >= SLOW_SUM:
         took = duration(60 * round(total / 60))
         yield Finding(

@@ -2,6 +2,7 @@
 // Each part of the turns stands in the page as packed HTML, made by page.py, which escaped it.
 const sheet = document.getElementById("sheet").textContent;
 const dark = matchMedia("(prefers-color-scheme: dark)");
+const NEAR = 1200; // pixels from the window at which a part is drawn
 const parts = [...document.querySelectorAll(".later")];
 
 /** Draw a part, once; what is returned ends when its turns are there. */
@@ -25,25 +26,43 @@ async function draw(part) {
   });
 }
 
-/** Go to a turn: draw its part, and scroll there. */
+let here; // the turn that was gone to
+
+/** Go to a turn: draw its part and those above that would move it once they are seen. */
 async function go() {
   const name = decodeURIComponent(location.hash.slice(1));
-  const part = parts.find((one) => one.dataset.turns.split(" ").includes(name));
-  if (!part) return;
-  await open(part);
-  const turn = part.shadowRoot.getElementById(name);
-  turn.scrollIntoView();
-  turn.focus({ preventScroll: true });
+  const last = parts.findIndex((one) => one.dataset.turns.split(" ").includes(name));
+  if (last < 0) return;
+  await open(parts[last]);
+  here?.classList.remove("here");
+  here = parts[last].shadowRoot.getElementById(name);
+  here.classList.add("here");
+  here.focus({ preventScroll: true });
+  for (let above = last; above >= 0; above--) {
+    await open(parts[above]);
+    here.scrollIntoView();
+    if (parts[above].getBoundingClientRect().top < -NEAR) break;
+  }
 }
 
 const seen = new IntersectionObserver(
   (all) => all.forEach((one) => one.isIntersecting && open(one.target)),
-  { rootMargin: "1200px" },
+  { rootMargin: `${NEAR}px` },
 );
 parts.forEach((part) => seen.observe(part));
 dark.addEventListener("change", () =>
   parts.forEach((part) => part.toggleAttribute("data-dark", dark.matches)),
 );
+// Under a finding's card, the columns of all its turns are marked.
+for (const card of document.querySelectorAll(".found li"))
+  for (const kind of ["pointerenter", "pointerleave"])
+    card.addEventListener(kind, () => {
+      for (const { hash } of card.querySelectorAll("a[href^='#']"))
+        for (const column of document.querySelectorAll(
+          `.bar[data-pair="${CSS.escape(decodeURIComponent(hash.slice(1)))}"]`,
+        ))
+          column.classList.toggle("lit", kind === "pointerenter");
+    });
 const follow = ({ target }) => {
   const there = target.closest?.("[data-pair], a[href^='#']");
   if (!there) return;

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import gzip
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path, PurePath
@@ -19,10 +20,10 @@ from learnkit.core.catalog import PRICES_OF
 from learnkit.core.token_count import estimate_tokens
 from learnkit.core.usage import Usage
 from learnkit.events.log import EventLog
-from learnkit.events.text import count, excerpt, one_line, quoted
+from learnkit.events.text import arguments, count, excerpt, listed, one_line, quoted
 from learnkit.sessions import charts
-from learnkit.sessions.charts import anchor
-from learnkit.sessions.findings import FINDERS, Finding, findings, tokens
+from learnkit.sessions.charts import anchor, lasted
+from learnkit.sessions.findings import FINDERS, OUTCOME, Finding, findings, tokens
 from learnkit.sessions.redact import HIDDEN
 from learnkit.sessions.turns import Session, Thread, Turn, session_of
 from learnkit.views.compaction import Compaction
@@ -43,17 +44,14 @@ WIDE, NARROW = 928, 328
 #: Rows of a view's picture.
 ROWS = 16
 #: Turns in a part; characters of a text that are shown, the first number that keeps all turns under
-#: the bytes they may have.
-PART, SHOWN, BYTES = 20, (2400, 700, 200, 60), 2_500_000
+#: the bytes they may have. With the gap named, the most is less than what a card shows of a text.
+PART, SHOWN, BYTES = 20, (2300, 700, 200, 60), 2_500_000
+#: What the tokens of findings are.
+_UNIT = """<p class="kind">Full-price tokens: one read from the cache counts a tenth, so a result
+costs its length once, then a tenth in each later request. Findings overlap: don’t add them.</p>"""
 
 _REMOVED = re.compile(f"{HIDDEN}+")
-_FORMATS = {
-    "claude-code": "Claude Code",
-    "codex": "Codex",
-    "atif": "ATIF",
-    "mini-swe-agent": "mini-swe-agent",
-    "learnkit": "learnkit",
-}
+_FORMATS = {"claude-code": "Claude Code", "codex": "Codex", "atif": "ATIF"}
 
 
 def page(
@@ -82,7 +80,7 @@ def page(
         _numbers(session),
         _filled(session.lead),
         _time(session),
-        _view(Dispatch(log), "Tools") if any(session.calls) else "",
+        _tools(session) if any(session.calls) else "",
         _agents(session) if len(session.threads) > 1 else "",
         _view(Compaction(log), "The last compaction") if session.lead.cuts else "",
         _turns(session),
@@ -128,16 +126,19 @@ def _file(name: str) -> str:
 def _header(session: Session, found: Sequence[Finding], above: str) -> str:
     about, lead, took = session.about, session.lead, session.end - session.begin
     cost = Usage.of(session.replies).cost
-    waited = f", {_long(session.waited)} of it waiting for you" * (session.waited >= 60)
+    waited = f", {lasted(session.waited)} of it waiting for you" * (session.waited >= 60)
     parts = [
         PurePath(about.cwd).name,
-        _FORMATS.get(about.format, ""),
+        _FORMATS.get(about.format, one_line(about.format, 20)),
         _when(session, 0, "%-d %b %Y, %H:%M"),
         count(len(lead.turns), "turn"),
-        _long(took) + waited,
+        lasted(took) + waited,
         f"${cost:.2f}" if cost else "",
     ]
-    title = found[0].sentence if found else "Nothing stands out in this session."
+    doubts = sum(one.kind in OUTCOME for one in found)
+    said = [f"{count(doubts, 'doubt')} about the result"] * bool(doubts)
+    said += [f"{count(len(found) - doubts, 'way')} to save tokens or time"] * (doubts < len(found))
+    title = listed(said) or "Nothing stands out in this session."
     alt = "Tokens of each request, and what filled it. A press on a column leads to its turn."
     figure = _figure(lambda width: charts.context(lead, found, width), alt) if lead.turns else ""
     above = above or (quoted(about.title, 110) if about.title else "")
@@ -152,10 +153,6 @@ def _when(session: Session, at: float, form: str) -> str:
     started = session.about.started
     known = 0 < started < 2**33
     return datetime.fromtimestamp(started + at).astimezone().strftime(form) if known else ""
-
-
-def _long(seconds: float) -> str:
-    return duration(60 * round(seconds / 60) if seconds >= 120 else round(seconds))
 
 
 def _sent(usage: Usage) -> int:
@@ -180,25 +177,25 @@ def _found(
     for number, one in enumerate(found, start=1):
         parts = [_links(session, one)]
         if one.tokens:
-            parts.append(f"≈ {tokens(one.tokens)} tokens")
+            parts.append(f"≈ {tokens(one.tokens)} full-price tokens")
         if one.minutes >= 0.5:
-            parts.append(_long(60 * one.minutes))
+            parts.append(lasted(60 * one.minutes))
         title, address = lessons.get(one.lesson, ("", ""))
-        said = f"lesson {int(one.lesson[1:])}"
-        link = f'<a href="{esc(address)}" title="{esc(title)}">{said}</a>' if address else said
+        said = esc(f"lesson {int(one.lesson[1:])}{f', {title}' if title else ''}")
+        link = f'<a href="{esc(address)}">{said}</a>' if address else said
         items.append(
             f'<li id="f{number}"><span class="disc">{number}</span><div><b>{esc(one.sentence)}</b>'
             f"<p>{' · '.join([*parts, link])}</p><p>{esc(one.remedy)}</p></div></li>"
         )
     none = f"<p>{len(FINDERS)} kinds of loss were looked for, and none was found.</p>"
-    return f'<ol class="found">{"".join(items)}</ol>' if items else none
+    unit = _UNIT if any(one.tokens for one in found) else ""
+    return f'<ol class="found">{"".join(items)}</ol>{unit}' if items else none
 
 
 def _links(session: Session, one: Finding, most: int = 8) -> str:
     shown = one.turns[:most]
     links = [f'<a href="#{esc(anchor(*turn))}">{turn[1]}</a>' for turn in shown]
-    child = shown[0][0] != session.lead.lane
-    whose = "of a subagent, turn" if child else "turn"
+    whose = "turn" if shown[0][0] == session.lead.lane else "of a subagent, turn"
     more = ", …" * (len(one.turns) > most)
     return f"{whose}{'s' * (len(links) > 1)} {', '.join(links)}{more}"
 
@@ -219,18 +216,15 @@ def _numbers(session: Session) -> str:
     longest = max(map(lead.size, lead.turns), default=0)
     facts = [
         ("turns", f"{len(lead.turns):,}", f"after {count(prompts, 'prompt')}"),
-        ("tokens sent", _short(sent), f"{usage.cache_read_input_tokens / max(sent, 1):.0%} cached"),
-        ("tokens written", _short(usage.output_tokens), ""),
-        ("longest request", _short(longest), "tokens"),
-        ("tool calls", f"{len(calls):,}", f"{failed:,} failed"),
-        ("sent again", f"{retries:,}", "requests"),
+        ("tokens sent", short(sent), f"{usage.cache_read_input_tokens / max(sent, 1):.0%} cached"),
+        ("tokens written", short(usage.output_tokens), ""),
+        ("longest request", short(longest), "tokens"),
+        ("tool calls", f"{len(calls):,}", f"{failed:,} failed" * bool(failed)),
+        ("requests sent again", f"{retries:,}", "after an error"),
     ]
-    rows = (f"<div><dt>{a}</dt><dd>{b}<small>{c}</small></dd></div>" for a, b, c in facts)
+    shown = (fact for fact in facts if fact[1] != "0")
+    rows = (f"<div><dt>{a}</dt><dd>{b}<small>{c}</small></dd></div>" for a, b, c in shown)
     return f"<section><dl>{''.join(rows)}</dl></section>"
-
-
-def _short(number: int) -> str:
-    return f"{number:,}" if number < 10_000 else short(number)
 
 
 def _filled(lead: Thread) -> str:
@@ -243,19 +237,19 @@ def _filled(lead: Thread) -> str:
     share = pile[most] / max(sum(pile.values()), 1)
     most = f"Output of {most}" if most not in charts.KINDS else most[0].upper() + most[1:]
     body = "".join(
-        f'<tr><td>{esc(name)}</td><td class="long"><i style="width:{100 * size / full:.1f}%;'
-        f'background:var(--lk-{mark}-edge)"></i></td><td class="n">≈&nbsp;{size:,}</td>'
-        f'<td class="n extra">{count(calls, "call") if calls else ""}</td></tr>'
+        f'<tr><td>{esc(name).replace("/", "/<wbr>")}</td><td class="long">'
+        f'<i style="width:{100 * size / full:.1f}%;background:var(--lk-{mark}-edge)"></i></td>'
+        f'<td class="n">≈&nbsp;{size:,}</td>'
+        f'<td class="n">{count(calls, "call") if calls else ""}</td></tr>'
         for name, mark, size, calls in rows
     )
-    by = "by the server’s count; the file doesn’t hold them" if lead.counted else "estimated"
-    by = "as the log has them" if lead.head else by
+    by = "as the log has them" if lead.head else "by the file’s counts (it doesn’t hold them)"
+    fixed = f" System prompt and tools: ≈{lead.fixed():,}, {by}." if lead.fixed() else ""
     return _section(
         "What fills the context, by tool and by file",
         f"{most}: {share:.0%} of the longest request.",
         f"<table>{body}</table>",
-        f"Turn {turn.number} had {lead.size(turn):,} tokens. System prompt and tools: "
-        f"≈{lead.fixed():,}, {by}.",
+        f"Turn {turn.number} had {lead.size(turn):,} tokens.{fixed}",
     )
 
 
@@ -265,25 +259,27 @@ def _time(session: Session) -> str:
     every = session.threads.values()
     model = charts.busy(span for one in every for span in charts.replies(one))
     tools = charts.busy(span for one in every for span in charts.worked(one))
-    waits = f", and {_long(session.waited)} went by waiting for you" if session.waited >= 1 else ""
-    slowest = max(session.calls, key=lambda call: call.seconds, default=None)
-    line = ""
-    if slowest and slowest.seconds >= 1:
-        what = one_line(slowest.target or slowest.name, 60)
-        line = f"The longest call: {what}, {_long(slowest.seconds)}, in turn {slowest.turn}."
+    waits = f", and {lasted(session.waited)} went by waiting for you" if session.waited >= 1 else ""
     alt = "When the model and its tools worked, and when you were waited for."
     return _section(
         "Time",
-        f"The model worked {_long(model)}, its tools {_long(tools)}{waits}.",
+        f"The model worked {lasted(model)}, its tools {lasted(tools)}{waits}.",
         _figure(lambda width: charts.time_line(session, width), alt),
-        line,
     )
 
 
-def _view(view: Any, kind: str) -> str:
+def _tools(session: Session) -> str:
+    view, failed = Dispatch(session.events), Counter(c.name for c in session.calls if c.failed)
+    each = ", ".join(f"{one_line(name, 30)} {number:,}" for name, number in failed.most_common())
+    title = f"{failed.total():,} of {count(len(list(session.calls)), 'call')} failed: {each}."
+    line = "The last call: the gate is where the harness runs it or refuses it."
+    return _view(view, "Tools", title if failed else "", line)
+
+
+def _view(view: Any, kind: str, finding: str = "", because: str = "") -> str:
     """A picture of the course, as it is at the end."""
     state = view.at()
-    finding, because = view.finding(state), view.because(state)
+    finding, because = finding or view.finding(state), because or view.because(state)
     figure = _figure(lambda width: view.draw(state, width, ROWS), finding)
     return _section(kind, finding, figure, because)
 
@@ -296,13 +292,11 @@ def _agents(session: Session) -> str:
     roots = (one for one in session.threads.values() if one.parent not in session.threads)
     rows = "".join(_row(session, one, 0) for one in roots)
     head = "".join(f'<th class="{look}">{name}</th>' for name, look in _HEADS)
-    state = view.at()
     return _section(
         "Agents",
         f"{count(len(others), noun)} sent {share:.0%} of all tokens.",
-        f"<table><tr>{head}</tr>{rows}</table><br>"
-        + _figure(lambda width: view.draw(state, width, ROWS), view.finding(state)),
-        view.because(state),
+        f"<table><tr>{head}</tr>{rows}</table>",
+        view.because(view.at()),
     )
 
 
@@ -316,11 +310,11 @@ def _row(session: Session, one: Thread, depth: int) -> str:
     """An agent, and below it those that it has started."""
     children = [child for child in session.threads.values() if child.parent == one.lane]
     rolled, (begin, end) = Usage.of(session.replies, one.lane), one.span
-    name = esc(one_line(one.title or one.lane, 70))
+    name = esc(one_line("main agent" if one is session.lead else one.title or one.lane, 70))
     if one.turns:
         name = f'<a href="#{esc(anchor(one.lane, 1))}">{name}</a>'
     cells = (
-        *(f"{len(one.turns)}", f"{len(one.calls)}", _long(end - begin)),
+        *(f"{len(one.turns)}", f"{len(one.calls)}", lasted(end - begin)),
         f"{sum(turn.usage.sent for turn in one.turns):,}",
         f"{_sent(rolled):,}" if children else "",
         f"${rolled.cost:.2f}" if rolled.cost else "–",
@@ -342,8 +336,7 @@ def _turns(session: Session) -> str:
             break
     script = "<noscript><p>Turns are drawn by a script, which is off.</p></noscript>"
     cut = f"Texts are cut at {shown:,} characters." if shown < SHOWN[0] else ""
-    number = sum(len(one.turns) for one in every)
-    title = f"Every message of {count(number, 'turn')}."
+    title = f"Every message of {count(sum(len(one.turns) for one in every), 'turn')}."
     return _section("Messages", title, script + parts, cut)
 
 
@@ -368,6 +361,8 @@ def _thread(session: Session, one: Thread, shown: int) -> str:
                 f"<h3>Turn {turn.number} <span>{esc(_about(session, one, turn))}</span></h3>"
                 f"{cards}</article>"
             )
+        html = html.replace(">show all ", ">show ")  # of a text that may have been cut
+        html = html.replace('"note">from the harness<', '"note">a tool’s result<')
         packed = base64.b64encode(gzip.compress(html.encode(), mtime=0)).decode()
         names = " ".join(anchor(one.lane, turn.number) for turn in turns)
         size = f"--lk-full:{full};min-height:{240 * len(turns)}px"
@@ -392,6 +387,8 @@ def _cut(value: Any, shown: int) -> Any:
     if isinstance(value, str):
         return excerpt(_lengths(value), shown)
     if isinstance(value, dict):
+        if value.get("type") == "tool_use":  # as one text, so that it is cut once
+            value = {**value, "input": {"": arguments(value.get("input", {}))}}
         return {key: _cut(one, shown) for key, one in value.items()}
     return [_cut(one, shown) for one in value] if isinstance(value, list) else value
 

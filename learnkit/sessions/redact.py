@@ -88,12 +88,14 @@ class Redaction:
 
     def finding(self, one: Finding) -> Finding:
         """Rewrite a finding, whose sentence may have words of the session."""
-        sentence = self._scrubbed(one.sentence)
-        for quote in () if self.keep_text else one.quotes:
+        sentence = one.sentence
+        # The longest first, and before names are gone: one quote may be in another.
+        for quote in sorted(() if self.keep_text else one.quotes, key=len, reverse=True):
             name = "a file" if PurePath(quote).suffix and " " not in quote else "a command"
             sentence = sentence.replace(quote, "“…”" if quote[:1] == "“" else name)
         for (kind, name), number in self._names.items():
             sentence = sentence.replace(name, number) if kind == _MCP else sentence
+        sentence = self._scrubbed(sentence)
         turns = tuple((self._lane(lane), number) for lane, number in one.turns)
         return replace(one, sentence=sentence[:1].upper() + sentence[1:], turns=turns, quotes=())
 

@@ -27,8 +27,6 @@ from learnkit.events.vocabulary import read
 Source = tuple[str, str]
 Does = Literal["read", "edit", "run", ""]
 
-THOUGHT = ("thinking", "")
-
 #: What is known of a log that says nothing of itself.
 _UNKNOWN = SessionOpened(format="", lines={}, unknown={}, left_out={})
 #: What a tool does, by its name in the agents whose files can be read.
@@ -162,7 +160,6 @@ class Thread:
     held: list[Counter[Source]] = field(default_factory=list)
     sums: Counter[Source] = field(default_factory=Counter)
     coming: list[tuple[dict[str, Any], bool]] = field(default_factory=list)
-    dropped: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def span(self) -> tuple[float, float]:
@@ -170,11 +167,6 @@ class Thread:
         ends = [turn.replied or turn.asked for turn in self.turns]
         ends += [call.end or call.start for call in self.calls.values()]
         return (self.turns[0].asked, max(ends)) if self.turns else (0.0, 0.0)
-
-    @property
-    def counted(self) -> bool:
-        """Whether the server has said how long its requests were."""
-        return any(turn.usage.known for turn in self.turns)
 
     def fixed(self) -> int:
         """Tokens of the system prompt and the tools, which files of most agents don't hold.
@@ -324,13 +316,10 @@ def _added(one: Thread, message: dict[str, Any], index: int | None, injected: bo
 
 
 def _rewritten(one: Thread, messages: Sequence[dict[str, Any]]) -> None:
-    old, thought = len(one.held), one.sums[THOUGHT]
     one.held = [_sizes(one, message, False) for message in messages]
     one.sums = Counter()
     for sizes in one.held:
         one.sums.update(sizes)
-    if len(one.held) == old and one.sums[THOUGHT] < thought:
-        one.dropped.append((len(one.turns) + 1, thought - one.sums[THOUGHT]))
 
 
 def _sizes(one: Thread, message: dict[str, Any], injected: bool) -> Counter[Source]:
@@ -345,7 +334,7 @@ def _sizes(one: Thread, message: dict[str, Any], injected: bool) -> Counter[Sour
                 call.tokens = max(call.tokens, size)
             sizes[call.source if call else ("tool", "?")] += size
         elif message.get("role") == "assistant":
-            sizes[THOUGHT if "thinking" in kind else ("model", "")] += size
+            sizes["thinking" if "thinking" in kind else "model", ""] += size
         else:
             sizes["harness" if injected or results else "you", ""] += size
     return sizes

@@ -71,14 +71,46 @@ def test_a_finding_leads_to_its_turn_and_back(page: Page, folder: Path) -> None:
     page.goto((folder / "thrash.html").as_uri())
     for _ in range(2):  # also a second time
         page.evaluate("scrollTo(0, 0)")
-        page.locator("#f7 a", has_text="14").click()
+        page.locator("#f9 a", has_text="14").click()
         expect(page.locator("#t-lead-14")).to_be_in_viewport()
     page.locator("#t-lead-14 [data-expand]").first.click()
     expect(page.locator("#t-lead-14 [data-expand]").first).to_have_text("show less")
+    page.locator("#f9").hover()
+    expect(page.locator("svg.wide .bar.lit")).to_have_count(5)
+    page.locator("#f1").hover()
+    expect(page.locator("svg.wide .bar.lit")).to_have_count(2)
     disc = page.locator("svg.wide .dot.b").nth(2)
     disc.focus()
     page.keyboard.press("Enter")
     expect(page.locator("#f3")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("width", [1200, 360])
+def test_a_page_that_is_opened_at_a_turn_shows_it_at_the_top(
+    page: Page, folder: Path, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 600})
+    address = (folder / "long.html").as_uri()
+    for number in (1, 20, 21, 41, 150, 281, 299):  # the first, the last and others of a part
+        page.goto("about:blank")
+        page.goto(f"{address}#t-lead-{number}")
+        turn = page.locator(f"#t-lead-{number}.here")
+        expect(turn).to_be_in_viewport()
+        page.wait_for_timeout(150)  # for what is drawn beside it
+        assert turn.evaluate("(one) => one.getBoundingClientRect().top") == pytest.approx(8, abs=2)
+    page.set_viewport_size({"width": 1200, "height": 1000})
+
+
+def test_of_a_failed_output_the_end_is_seen(page: Page, folder: Path) -> None:
+    page.goto(f"{(folder / 'thrash.html').as_uri()}#t-lead-2")
+    output = page.locator("#t-lead-2 .m-error .clip")
+    output.wait_for()
+    hidden = """(one) => { const range = document.createRange(), text = one.firstChild;
+      range.setStart(text, text.length - 5); range.setEnd(text, text.length);
+      const [end, box] = [range.getBoundingClientRect(), one.getBoundingClientRect()];
+      return end.bottom > box.bottom + 2 || end.top < box.top; }"""
+    assert output.evaluate(hidden) is False
+    assert output.evaluate("(one) => one.getBoundingClientRect().height") < 70
 
 
 @pytest.mark.parametrize("name", samples.NAMES)

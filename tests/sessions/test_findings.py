@@ -65,17 +65,6 @@ def compacted(before: int, *, files: int = 0, tokens: int = 900, model: str = SM
     return made.each(reads).end()
 
 
-def thought(dropped: int) -> EventLog:
-    """An array of which so many of two messages lose their thinking."""
-    made = Made().prompt()
-    old = [{"type": "thinking", "thinking": text(50)}, {"type": "text", "text": "Yes."}]
-    made.message("assistant", old)
-    made.message("assistant", old)
-    kept = [{"role": "assistant", "content": old[number < dropped :]} for number in range(2)]
-    made.add(MessagesRewritten(messages=({"role": "user", "content": "Do it."}, *kept)))
-    return made.turn().log
-
-
 def planned(*states: str, stop: str = "") -> EventLog:
     todos = {"todos": [{"content": "a", "status": state} for state in states]}
     made = Made().prompt().turn(Use("TodoWrite", todos))
@@ -186,7 +175,6 @@ CASES: dict[str, tuple[list[Callable[[], EventLog]], list[Callable[[], EventLog]
             lambda: compacted(1, files=2, tokens=900),
         ],
     ),
-    "thinking_dropped": ([lambda: thought(1)], [lambda: thought(0)]),
     "untested_edit": (
         [lambda: ended(tests, edit("a.py")), lambda: ended(tests, edit("a.py"), says="I stopped.")],
         [
@@ -292,10 +280,45 @@ def test_what_a_result_cost_ends_with_a_compaction() -> None:
     assert costs[1].tokens == pytest.approx(f.LARGE * 2.0, rel=0.02)
 
 
-def test_the_costliest_comes_first_and_speaks_of_turns_that_exist() -> None:
+def test_the_error_of_a_call_that_fails_again_is_quoted() -> None:
+    for output, said in (("= 1 =\nE  AssertionError: 2\n= 1 failed =\n", "E AssertionError: 2"),
+                         ("go\nno such file\n", "no such file"), (" \n", "")):  # fmt: skip
+        found = findings(failing(3, outputs=(output,)))[0]
+        assert found.sentence.endswith(f"in between: “{said}”.")
+        assert f"“{said}”" in found.quotes
+
+
+def test_a_failed_edit_is_compared_with_what_was_read() -> None:
+    def said(line: str) -> str:
+        wrong = Use("Edit", {"file_path": "a.py", "old_string": "def hot(reading):\n    x"})
+        wrong.failed = True
+        log = Made().prompt().each([read("a.py", f"     1\t{line}\n     2\ty"), *[wrong] * 3]).end()
+        return next(one.sentence for one in findings(log) if one.kind == "failed_edits")
+
+    near = "3 of 3 edits failed: one asked for “def hot(reading):”, and the file has “{}”."
+    assert said("def hot(readings):") == near.format("def hot(readings):")
+    assert said("def hot(reading):") == said("something else") == "3 of 3 edits failed."
+
+
+def test_a_plan_that_was_never_updated_is_told_from_one_that_was() -> None:
+    def said(*plans: tuple[str, ...]) -> str:
+        made = Made().prompt()
+        for states in plans:
+            items = [{"step": f"step {n}", "status": state} for n, state in enumerate(states)]
+            made.turn(Use("update_plan", {"plan": items}))
+        return findings(made.end())[0].sentence
+
+    steps = "items open: “step 1”, “step 2”."
+    assert said((DONE, OPEN, OPEN)) == f"Its plan was never updated, and still has 2 of 3 {steps}"
+    assert said((OPEN,) * 3, (DONE, OPEN, OPEN)) == f"Its plan still has 2 of 3 {steps}"
+
+
+def test_doubts_come_first_then_the_costliest_and_all_speak_of_turns_that_exist() -> None:
     log = open_session(samples.path("thrash"))
     found = findings(log)
-    assert [one.weight for one in found] == sorted((one.weight for one in found), reverse=True)
+    assert {one.kind for one in found[:2]} == {"untested_edit", "open_plan"}
+    costs = [one.weight for one in found[2:]]
+    assert costs == sorted(costs, reverse=True)
     for one in found:
         assert one.turns
         assert all(lane == "lead" and 1 <= number <= 27 for lane, number in one.turns)

@@ -64,9 +64,12 @@ def test_a_sample_says_why_and_its_links_lead_somewhere(name: str) -> None:
     found = findings(log)
     lessons = {"s06": ("Compaction", "https://example.org/s06")}
     html = page(log, found, lessons=lessons, above=samples.NOTE)
-    first = found[0].sentence if found else "Nothing stands out in this session."
-    assert f"<h1>{first}</h1>" in html
-    assert "≈13,404, by the server’s count" in html or "≈13,403" in html
+    doubts = "2 doubts about the result and " if name == "thrash" else ""
+    save = f"{doubts}{7 if doubts else 2} ways to save tokens or time"
+    assert f"<h1>{save if found else 'Nothing stands out in this session.'}</h1>" in html
+    assert re.search("≈13,40[34], by the file’s counts", html)
+    assert ("lesson 6, Compaction" in html) == bool(found)
+    assert "sent again" not in html
     assert samples.NOTE in html
     shown = Read(html)
     assert bool(shown.links) == bool(found)
@@ -171,7 +174,7 @@ def test_many_pauses_and_agents_leave_room_for_the_work() -> None:
 def test_totals_of_subagents_roll_up() -> None:
     log = open_session(samples.path("subagents"))
     html = page(log)
-    row = next(one for one in html.split("<tr>") if ">lead</a>" in one)
+    row = next(one for one in html.split("<tr>") if ">main agent</a>" in one)
     whole = sum(one.data["usage"]["cache_read_input_tokens"] for one in log if "usage" in one.data)
     whole += sum(
         one.data["usage"]["cache_creation_input_tokens"] + one.data["usage"]["input_tokens"]
@@ -180,6 +183,21 @@ def test_totals_of_subagents_roll_up() -> None:
     )
     assert f">{whole:,}<" in row
     assert html.count("padding-left:1.2em") == 3
+
+
+def test_a_cut_text_says_how_many_lines_are_gone_and_is_cut_once() -> None:
+    lines = [f"line {n} of what a command printed" for n in range(300)]
+    made = Made().prompt().turn(bash("\n".join(lines), "\n".join(lines), failed=True))
+    html = page(made.end())
+    assert "<h2>1 of 1 call failed: Bash 1.</h2>" in html
+    parts = [gzip.decompress(base64.b64decode(one)).decode() for one in Read(html).packed]
+    shown = re.findall(r'clip">(.*?)</div>', "".join(parts), re.DOTALL)
+    assert len(shown) == 2  # the call and its result
+    for text_of in shown:
+        above, gone, below = re.split(r"\n\[… (\d+) lines not shown …\]\n", text_of)
+        kept = [*above.split("\n"), *below.split("\n")]
+        assert kept == [*lines[: above.count("\n") + 1], *lines[-below.count("\n") - 1 :]]
+        assert len(kept) + int(gone) == 300
 
 
 def test_our_own_run_costs_nothing_if_its_tokens_are_simulated() -> None:

@@ -46,8 +46,12 @@ def session(word: str) -> EventLog:
     )  # fmt: skip
     made.prompt(f"{word} {word}")
     tests = bash(f"pytest -q {word}", word, failed=True)
+    old = {"file_path": f"/src/{word}.py", "old_string": f"{word} {word}s"}
     for _ in range(3):
-        made.turn(tests, read(f"/src/{word}.py", f"{word} " * 900), says=f"I say {word}.")
+        output = f"{word} {word}\n" + f"{word} " * 900
+        made.turn(tests, read(f"/src/{word}.py", output), says=f"I say {word}.")
+        made.turn(Use("Edit", old, failed=True))
+    made.turn(Use("TodoWrite", {"todos": [{"content": word, "status": "pending"}] * 3}))
     made.turn(edit(f"/src/{word}.py"), Use(f"mcp__{word}__do", {word: {word: [word]}}, word))
     made.add(
         SubagentStarted(parent="lead", call=word, prompt=word, description=word), f"lead.{word}"
@@ -59,10 +63,11 @@ def session(word: str) -> EventLog:
         "user", [{"type": word, word: {word: word}}, {"type": "text", "text": word, word: 1}]
     )
     made.prompt(word, word).turn(says=word, lane=word)  # a teammate
-    return made.end(f"It is fixed, {word}. {word}")
+    return made.end(f"{word}.py is fixed, a@b.org, {word}. {word}")
 
 
 def test_without_its_text_no_word_of_a_session_is_left() -> None:
+    assert {"failed_edits", "open_plan"} < {one.kind for one in findings(session("qzword"))}
     for where, left in zip(("page", "log"), saved(session("qzword")), strict=True):
         assert "qzword" not in left.lower(), where
 

@@ -109,6 +109,9 @@ def test_what_is_cut_is_counted() -> None:
     shown = excerpt("a" * 900 + "b" * 900, 800)
     assert shown == "a" * 600 + "\n[… 1,000 characters not shown …]\n" + "b" * 200
     assert excerpt("short", 800) == "short"
+    lines = [f"{n:09}" for n in range(100)]
+    gap = "[… 91 lines not shown …]"
+    assert excerpt("\n".join(lines), 100).split("\n") == [*lines[:7], gap, *lines[-2:]]
 
 
 def test_content_of_any_form_becomes_blocks() -> None:
