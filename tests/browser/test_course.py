@@ -159,6 +159,7 @@ def test_a_view_is_scrubbed_by_keyboard(opened: Open) -> None:
     number = next(n for n in opened.cells(".live()") if opened.heads(n))
     view = opened.cell(number).locator(".learnkit-player").first
     head, slider = view.locator("[aria-live]").first, view.locator("input[type=range]")
+    opened.page.wait_for_timeout(1000)  # what is drawn last is drawn late
     last = head.inner_text()
     slider.focus()
     opened.page.keyboard.press("Home")
@@ -226,12 +227,11 @@ def play(panel: Locator) -> None:
 
 def test_an_edited_prompt_gets_the_panel(opened: Open) -> None:
     """In each lesson: no red, and the difference; what its buttons do is in test_panel.py."""
-    number, prompt = recorded(opened)
+    number, edited = recorded(opened)
     opened.run(opened.cells("lab = lesson(")[0])  # the last cell has closed the lab
     for part in opened.cells("%%agent"):
         if part < number:
             opened.run(part)
-    edited = opened.sources[number].replace(prompt, f"Kindly: {prompt}", 1)
     opened.run(number, edited)
     panel = opened.cell(number).locator(".learnkit-edit")
     expect(panel.locator("ins").first).to_contain_text("Kindly", timeout=20_000)
@@ -244,7 +244,7 @@ def test_an_edited_prompt_gets_the_panel(opened: Open) -> None:
 
 
 def recorded(opened: Open) -> tuple[int, str]:
-    """The first code cell with a recorded scenario and its prompt, and how the prompt begins."""
+    """The first code cell with a recorded scenario and its prompt, and its text with another."""
     for number, source in enumerate(opened.sources):
         if not re.search(r'lab\.scenario\("\w+"\)', source):
             continue
@@ -254,7 +254,11 @@ def recorded(opened: Open) -> tuple[int, str]:
             if id(node) in words:  # a docstring
                 continue
             if isinstance(node, ast.Constant) and re.match("[A-Z].{24}", str(node.value)):
-                return number, str(node.value)[:20]
+                prompt = str(node.value)[:20]
+                return number, source.replace(prompt, f"Kindly: {prompt}", 1)
+        named = re.sub(r"\.run\(([A-Z]\w+)\)", r'.run("Kindly: " + \1)', source)
+        if named != source:
+            return number, named
     raise AssertionError("no prompt to edit")
 
 

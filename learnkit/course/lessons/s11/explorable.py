@@ -103,7 +103,10 @@ def draw(width: float, arrival: float, habit: str) -> Answer:
     _key(canvas, 14)
     low = _LANES + _LANE * len(BUSY)
     x = at(arrival)
-    canvas.edge("arrival", f"M0 0V{low - _TASK:g}", "cause", "d", x=x, y=_TASK)
+    # It ends above a sign that it would cross.
+    ends = [n for n, life in enumerate(run.lives.values()) if abs(at(life.shutdown) - x) < 12]
+    until = _LANES + _LANE * ends[0] if ends else low
+    canvas.edge("arrival", f"M0 0V{until - _TASK:g}", "cause", "d", x=x, y=_TASK)
     for number, (name, life) in enumerate(run.lives.items()):
         _life(canvas, name, life, number + 1, at)
     _task(canvas, run, arrival, at)
