@@ -792,12 +792,14 @@ def live(teammate: Agent, work: str | None) -> None:
 def next_work(teammate: Agent) -> str | None:
     """What a teammate is to do next."""
     end = time.monotonic() + IDLE
-    while not teammate.stopped.is_set() and time.monotonic() < end:
+    while not teammate.stopped.is_set():
         teammate.status = "working"  # or the lead could go home while it claims a task
         if take(teammate.name)[0]:
             return "You have mail."
         if task := find_task(teammate):
             return assignment(teammate, task)
+        if time.monotonic() >= end:  # after a last look
+            break
         teammate.status = "idle"
         time.sleep(POLL)
     return None

@@ -103,13 +103,10 @@ def draw(width: float, arrival: float, habit: str) -> Answer:
     _key(canvas, 14)
     low = _LANES + _LANE * len(BUSY)
     x = at(arrival)
-    # It ends above a sign that it would cross.
-    ends = [n for n, life in enumerate(run.lives.values()) if abs(at(life.shutdown) - x) < 12]
-    until = _LANES + _LANE * ends[0] if ends else low
-    canvas.edge("arrival", f"M0 0V{until - _TASK:g}", "cause", "d", x=x, y=_TASK)
+    canvas.edge("arrival", f"M0 0V{low - _TASK:g}", "cause", "d", x=x, y=_TASK)
+    _task(canvas, run, arrival, at)  # its arrow lies under the lanes
     for number, (name, life) in enumerate(run.lives.items()):
         _life(canvas, name, life, number + 1, at)
-    _task(canvas, run, arrival, at)
     for mark in range(0, int(SCALE) + 1, 20):
         canvas.edge(f"tick {mark}", "M0 0V6", x=at(mark), y=low)
         canvas.text(f"time {mark}", at(mark), low + 18, f"{mark} s", "qc", width=40)
