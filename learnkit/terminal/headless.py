@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from learnkit.errors import LearnkitError
 from learnkit.events.log import Event
 from learnkit.events.text import arguments, clean, one_line
-from learnkit.terminal.api_error import sentence
+from learnkit.terminal.api_error import sentence, waiting
 from learnkit.terminal.chat import LAST_REPLY, be_silent
 from learnkit.terminal.output import Output
 from learnkit.terminal.session import Session, open_agent
@@ -115,8 +115,10 @@ class Headless:
         raise KeyboardInterrupt
 
     def _event(self, event: Event) -> None:
-        """Note a call that nobody could allow, of whichever agent."""
+        """Note a call that nobody could allow, of whichever agent; say what is waited for."""
         data = event.data
+        if event.type == "model.retried":
+            _tell(waiting(data))
         if event.type == "tool.started" and "no user can be asked" in str(data.get("refused")):
             self._refused.append(f"{data['name']} {one_line(arguments(data['input']))}")
 

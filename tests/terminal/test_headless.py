@@ -77,6 +77,10 @@ def test_limits_and_errors_have_their_exit_codes(work: Path) -> None:
     done, _ = ask(work, [lk.fail(401, "invalid x-api-key")], "Hello.")
     assert (done.stdout, done.returncode) == ("", 1)
     assert "invalid x-api-key; check ANTHROPIC_API_KEY" in done.stderr
+    done, _ = ask(work, [lk.fail(529, "busy"), lk.say("Hi.")], "Hello.")
+    assert (done.stdout, done.returncode) == ("Hi.\n", 0)
+    assert "the server is overloaded (529, busy)" in done.stderr
+    assert "trying again in" in done.stderr
     done, _ = ask(work, [], "Hello.", "--allow", "bash(")
     assert (done.returncode, done.stdout) == (1, "")
     assert "is no pattern" in done.stderr
