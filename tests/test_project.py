@@ -236,7 +236,7 @@ def undeclared(path: Path) -> list[str]:
         for name, extra in imported(path)
         if name not in ours
         and not declared_for(extra)
-        & {comes_with.get(one, one) for one in map(canonicalize_name, brings.get(name, ()))}
+        & {comes_with.get(one, one) for one in map(canonicalize_name, brings.get(name, (name,)))}
     ]
 
 

@@ -27,6 +27,7 @@ from learnkit.errors import ToolError, UsageError, text_of
 from learnkit.events.mcp import McpConnected, McpFailed
 from learnkit.events.text import one_line
 from learnkit.runtime.interrupts import unbroken
+from learnkit.runtime.truncate import head_and_tail
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent
@@ -255,4 +256,5 @@ def _block(content: Any, server: str) -> dict[str, Any]:
     resource = getattr(content, "resource", None)
     text = getattr(content, "text", None) or getattr(resource, "text", None)
     text = text if isinstance(text, str) else f"[{content.type}: {getattr(content, 'uri', 'data')}]"
-    return {"type": "text", "text": f'<{MCP} server="{server}">\n{defused(text)}\n</{MCP}>'}
+    text = defused(head_and_tail([text])[0])
+    return {"type": "text", "text": f'<{MCP} server="{server}">\n{text}\n</{MCP}>'}
