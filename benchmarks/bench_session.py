@@ -44,7 +44,7 @@ def write(path: Path, turns: int, size: int) -> None:
     add("user", message={"role": "user", "content": "Read all of it"})
     for turn in range(turns):
         text = {"type": "text", "text": f"I'll read part {turn}."}
-        given = {"file_path": f"/work/part{turn % 40}.py"}
+        given = {"file_path": f"src/part{turn % 40}.py"}
         use = {"type": "tool_use", "id": f"t{turn}", "name": "Read", "input": given}
         for block in (text, use):
             counts = usage | {"cache_read_input_tokens": 9_000 + turn * size // 4}

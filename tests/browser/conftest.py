@@ -8,7 +8,7 @@ from pathlib import Path
 
 import lab
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Request
 from project import lessons
 
 COPIES = {*(path.name for path in lessons()), "start.ipynb", "glossary.ipynb"}
@@ -64,3 +64,17 @@ def page() -> Iterator[Page]:
     """A browser's page for the tests of a module."""
     with lab.browser(1200, 1000) as one:
         yield one
+
+
+@pytest.fixture
+def loaded(page: Page) -> Iterator[list[str]]:
+    """What the page asks for."""
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        if not request.url.startswith("data:"):
+            asked.append(request.url)
+
+    page.on("request", note)
+    yield asked
+    page.remove_listener("request", note)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import lab
 import pytest
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, expect
 from project import ROOT
 
 import learnkit as lk
@@ -35,20 +34,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     assert len(list(build(ROOT / "notebooks", folder, ["s07"]))) == 3
     return folder
-
-
-@pytest.fixture
-def loaded(page: Page) -> Iterator[list[str]]:
-    """What the page asks for."""
-    asked: list[str] = []
-
-    def note(request: Request) -> None:
-        if not request.url.startswith("data:"):
-            asked.append(request.url)
-
-    page.on("request", note)
-    yield asked
-    page.remove_listener("request", note)
 
 
 def test_a_shared_run_plays_and_obeys_nobody(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import lab
 import pytest
 from made_sessions import Made, bash
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, expect
 
 from learnkit.sessions import samples
 from learnkit.sessions.page import page as drawn
@@ -28,20 +27,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         long.turn(bash(HOSTILE, HOSTILE), says=HOSTILE)
     (made / "long.html").write_text(drawn(long.end(HOSTILE)), "utf-8")
     return made
-
-
-@pytest.fixture
-def loaded(page: Page) -> Iterator[list[str]]:
-    """What the page asks for."""
-    asked: list[str] = []
-
-    def note(request: Request) -> None:
-        if not request.url.startswith("data:"):
-            asked.append(request.url)
-
-    page.on("request", note)
-    yield asked
-    page.remove_listener("request", note)
 
 
 def drawn_parts(page: Page) -> int:
