@@ -1,0 +1,118 @@
+"""Lesson b3's explorable: what many tools cost in each request, listed or searched for.
+
+Bills are calculated; a test compares a schema's tokens with those of the lesson's own tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from learnkit.course.lessons.bills import OUT, READ, WRITE
+from learnkit.course.lessons.plots import LEFT, scale, short
+from learnkit.views.drawing.display import Canvas
+from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
+
+#: Tokens of a tool: its name, a description of two sentences, three arguments.
+TOOL = 150
+#: Turns of work, and tokens of what each turn adds; of system prompt, own tools and prompt.
+TURNS, RESULT, FIRST = 8, 300, 2_000
+#: Tokens of the search tool; of a call of it and what comes back; what the model writes for a call.
+SEARCH, FOUND, WRITTEN = 120, 160, 30
+#: How many tools a search adds, and how many tools there are at most.
+ADDED, MOST = 5, 200
+LISTED, SEARCHED = "all listed", "searched"
+
+
+def requests(tools: int, searches: int, way: str) -> Iterator[tuple[int, int]]:
+    """Tokens of each request that are read from the cache, and new ones.
+
+    Tools stand before everything else, so a search that adds some makes the whole request new.
+    """
+    if way == LISTED:
+        size, turns, breaks = FIRST + tools * TOOL, TURNS, 0
+    else:
+        size, turns, breaks = FIRST + SEARCH, TURNS + searches, searches
+    known = 0
+    for turn in range(turns):
+        yield known, size - known
+        searched = turn < breaks
+        grown = FOUND if searched else RESULT
+        known = 0 if searched else size
+        size += grown + (ADDED * TOOL if searched else 0)
+
+
+@cache
+def bill(tools: int, searches: int, way: str) -> float:
+    """What all requests cost, in tokens of plain input."""
+    sent = requests(tools, searches, way)
+    return sum(known * READ + new * WRITE + WRITTEN * OUT for known, new in sent)
+
+
+@cache
+def crossing(searches: int) -> int:
+    """The number of tools from which on searching costs less."""
+    costs = (bill(n, searches, LISTED) > bill(n, searches, SEARCHED) for n in range(MOST + 1))
+    return next((number for number, less in enumerate(costs) if less), MOST + 1)
+
+
+def draw(width: float, tools: int, searches: str) -> Answer:
+    """Draw both bills, as far as they were dragged."""
+    canvas, times = Canvas(width), int(searches[0])
+    first = crossing(times)
+    best = SEARCHED if tools >= first else LISTED
+    _curves(canvas, tools, times, best)
+    costs = {way: short(bill(tools, times, way)) for way in (LISTED, SEARCHED)}
+    because = (
+        f"Listed, they cost {costs[LISTED]} tokens of plain input, and {costs[SEARCHED]} with "
+        f"{searches}. Each search is one more request, and what it finds goes to the front, where "
+        "nothing behind it is read from the cache."
+    )
+    finding = f"With {tools} tools, it costs less to have them {best}."
+    axis = LEFT, _BASE, width - _NAMES, _BASE
+    return Answer(finding, canvas, _ASSUMES, because, axis)
+
+
+def explorable() -> Explorable:
+    """The bills, with the number of tools to drag."""
+    number = drag(range(0, MOST + 1, 5), 20, "tools of servers")
+    return explore(draw, tools=number, searches=pick(("1 search", "3 searches"), label="with"))
+
+
+_ASSUMES = (
+    f"simulated: {TURNS} turns of work. In tokens: system prompt, own tools and prompt {FIRST:,}; "
+    f"a tool {TOOL}; a turn adds {RESULT}; the search tool {SEARCH}, a search {FOUND}, and it adds "
+    f"{ADDED} tools; {WRITTEN} written for a call. The cache is empty at first, and every prefix "
+    f"is cached. The bill counts plain input as 1, read from the cache as {READ:g}, written to it as "
+    f"{WRITE:g}, output as {OUT:g}: the default model's prices, see lk.Price."
+)
+#: Room for the names of the ways, the upper edge of the curves, and their 0, in pixels.
+_NAMES, _TOP, _BASE = 72, 52, 236
+
+
+def _curves(canvas: Canvas, tools: int, searches: int, best: str) -> None:
+    most, right = 80_000, canvas.width - _NAMES
+    unit, step = (_BASE - _TOP) / most, (right - LEFT) / MOST
+    canvas.text("bill in", 0, _TOP - 40, "bill, in tokens of plain input", "b")
+    scale(canvas, "bill", range(0, most + 1, 20_000), _BASE, unit, right)
+    x = LEFT + tools * step
+    canvas.edge("cause", f"M0 0V{_BASE - _TOP}", "cause", "d", x=x, y=_TOP)
+    for number in range(0, MOST + 1, 50):
+        place = LEFT + number * step
+        canvas.edge(f"tools line {number}", f"M{place:g} {_BASE}V{_BASE + 5}")
+        canvas.text(f"tools tick {number}", place, _BASE + 18, str(number), "qc")
+    canvas.text("tools of", right + 18, _BASE + 18, "tools", "q")
+    low = 0.0  # two names never share a line
+    for way in sorted((LISTED, SEARCHED), key=lambda way: -bill(tools, searches, way)):
+        mark = "cause" if way == best else "system"
+        costs = [(number, bill(number, searches, way)) for number in range(0, tools + 1, 5)]
+        spots = [f"{LEFT + number * step:.0f} {_BASE - cost * unit:.0f}" for number, cost in costs]
+        canvas.edge(f"{way} curve", f"M{'L'.join(spots)}", mark, "w" if way == best else "")
+        y = _BASE - costs[-1][1] * unit
+        canvas.dot(f"{way} now", x, y, 5 if way == best else 3, mark)
+        low = max(low + 14, y + 4)
+        canvas.text(f"{way} line", x + 9, low, way, "b" if way == best else "q", mark)
+    first = crossing(searches)
+    if first <= tools:
+        canvas.text("crossing", 0, _TOP - 20, f"from {first} tools on, searching costs less", "q")
+    canvas.height = _BASE + 24
