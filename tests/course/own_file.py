@@ -28,7 +28,7 @@ THERE = {
     "heading “Quiz”": r"^## Quiz",
     "heading “Recap”": r"^## Recap",
     "line “In the products”": r"\*\*In the products",
-    "command for the terminal": r"learnkit serve .*python agent\.py",
+    "command for the terminal": r"learnkit serve .*python agent(?:_beyond)?\.py",
 }
 #: What the learner plays or drags; a lesson has one of them, or the race finder.
 PLAY = ("explore", "be_the_model", "night")
