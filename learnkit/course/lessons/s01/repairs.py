@@ -104,7 +104,9 @@ def _interrupted(agent: Any) -> Verdict:
     if not (results := played.results()):
         return f"{_UNHEARD}: the reply that Ctrl-C interrupted, although a command of it has run."
     if results[0].get("is_error") or "output of date" not in str(results[0]["content"]):
-        return f"{_UNHEARD}: the first of three commands had ended before Ctrl-C; its output is lost."
+        return (
+            f"{_UNHEARD}: the first of three commands had ended before Ctrl-C; its output is lost."
+        )
     return _errors(results[1:], "After Ctrl-C")
 
 
