@@ -6,8 +6,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
 
-from project import lessons
+from project import ROOT
 
+from learnkit.course import files
 from learnkit.widget.explore import Explorable
 
 
@@ -20,7 +21,7 @@ def explorable(lesson: str) -> Explorable:
 #: The names of the lessons that have an explorable.
 NAMES = [
     name
-    for name in (path.name[:3] for path in lessons())
+    for name in files.named(ROOT / "notebooks")
     if find_spec(f"learnkit.course.lessons.{name}.explorable")
 ]
 

@@ -24,14 +24,14 @@ from learnkit.course.exercise_checks import judge
 ANSWERS = Path(__file__).resolve().parent / "answers"
 EXERCISES = {
     f"{path.stem} {one.name}": one
-    for path in sorted(ANSWERS.glob("s*.yaml"))
+    for path in sorted(ANSWERS.glob("*.yaml"))
     for one in load(path.stem).exercises
 }
 #: Exercise -> answers.
 Rows = dict[str, list[dict[str, str]]]
 ROWS: Rows = {
     f"{path.stem} {name}": rows
-    for path in sorted(ANSWERS.glob("s*.yaml"))
+    for path in sorted(ANSWERS.glob("*.yaml"))
     for name, rows in data_file.read(path, TypeAdapter(Rows)).items()
 }
 RIGHT = {name: [row["source"] for row in rows if "says" not in row] for name, rows in ROWS.items()}

@@ -18,11 +18,11 @@ from typing import Any
 import nbformat
 import pytest
 from anthropic import BadRequestError
-from project import lessons
+from project import ROOT
 from pydantic import TypeAdapter
 
 import learnkit as lk
-from learnkit.course import data_file
+from learnkit.course import data_file, files
 from learnkit.course.agent_file.cells import AgentCells
 from learnkit.course.agent_file.own import write_reference
 from learnkit.course.content.sources import MAGIC, agent_cells
@@ -31,10 +31,12 @@ from learnkit.course.exercise_checks import judge
 ANSWERS = Path(__file__).resolve().parent / "repairs"
 #: Repair -> what else may be typed.
 Rows = dict[str, list[dict[str, str]]]
-BUILDING = [path for path in lessons() if MAGIC in path.read_text("utf-8")]
-BOOKS = {path.stem[:3]: nbformat.read(path, as_version=4) for path in BUILDING}
+BOOKS = {
+    name: nbformat.read(path, as_version=4)
+    for name, path in files.named(ROOT / "notebooks").items()
+}
 #: These start processes, or wait.
-LONG = {"s07 save", "s07 locked", "s09 deliver_mail", "s11 claim"}
+LONG = {"s07 save", "s07 locked", "s09 deliver_mail", "s11 claim", "b3 answer_to", "b4 reach_goal"}
 #: The first of each lesson is fast.
 REPAIRS = [
     pytest.param(lesson, name, marks=[pytest.mark.slow] * (n > 0 or f"{lesson} {name}" in LONG))
@@ -126,7 +128,7 @@ def commands(book: Any) -> list[str]:
     """The lines for the terminal that need nobody at the keyboard."""
     text = "\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
     text = text.replace("\\\n", "")  # a line that goes on in the next one
-    lines = re.findall(r"^learnkit serve .*python agent\.py.*$", text, re.MULTILINE)
+    lines = re.findall(r"^learnkit serve .*python agent.*\.py.*$", text, re.MULTILINE)
     return [line for line in lines if "--me" not in line]
 
 
@@ -135,7 +137,7 @@ def commands(book: Any) -> list[str]:
 def test_the_file_runs_in_the_terminal_as_the_lesson_says(lesson: str, tmp_path: Path) -> None:
     write_reference(lesson, tmp_path)
     lines = commands(BOOKS[lesson])
-    assert lines
+    assert lines or lesson.startswith("b")  # there, you are the model
     for line in lines:
         _, *words = shlex.split(line)
         program = [sys.executable, "-m", "learnkit", *words]

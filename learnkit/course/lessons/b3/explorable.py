@@ -21,7 +21,7 @@ TURNS, RESULT, FIRST = 8, 300, 2_000
 SEARCH, FOUND, WRITTEN = 120, 160, 30
 #: How many tools a search adds, and how many tools there are at most.
 ADDED, MOST = 5, 200
-LISTED, SEARCHED = "all listed", "searched"
+LISTED, SEARCHED = "listed", "searched"
 
 
 def requests(tools: int, searches: int, way: str) -> Iterator[tuple[int, int]]:
@@ -83,11 +83,11 @@ _ASSUMES = (
     f"simulated: {TURNS} turns of work. In tokens: system prompt, own tools and prompt {FIRST:,}; "
     f"a tool {TOOL}; a turn adds {RESULT}; the search tool {SEARCH}, a search {FOUND}, and it adds "
     f"{ADDED} tools; {WRITTEN} written for a call. The cache is empty at first, and every prefix "
-    f"is cached. The bill counts plain input as 1, read from the cache as {READ:g}, written to it as "
-    f"{WRITE:g}, output as {OUT:g}: the default model's prices, see lk.Price."
+    f"is cached. The bill counts plain input as 1, read from the cache as {READ:g}, written to it "
+    f"as {WRITE:g}, output as {OUT:g}: the default model's prices, see lk.Price."
 )
 #: Room for the names of the ways, the upper edge of the curves, and their 0, in pixels.
-_NAMES, _TOP, _BASE = 72, 52, 236
+_NAMES, _TOP, _BASE = 80, 52, 236
 
 
 def _curves(canvas: Canvas, tools: int, searches: int, best: str) -> None:

@@ -85,7 +85,7 @@ def check_name(agent: Any) -> Verdict:
             return f"{tool} of two servers has one name, {names[0]}: the second takes the place"
         if wrong := [name for name in names if not re.fullmatch("[a-zA-Z0-9_-]{1,128}", name)]:
             return f"a server's tool {tool!r} becomes {wrong[0]!r}, and the API refuses that name"
-    if agent.name_of(servers[0], {"name": "sea"}) == agent.name_of(servers[0], {"name": "wind"}):
+    if agent.name_of(servers[0], {"name": "tide"}) == agent.name_of(servers[0], {"name": "wind"}):
         return "two tools of one server have one name"
     return None
 

@@ -1,0 +1,115 @@
+"""What lesson b4 has its reader write: a hook that looks, and what a check rests on."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import learnkit as lk
+from learnkit.course.content import Repair, Verdict
+from learnkit.course.lessons.verdicts import asking
+
+_POLICY = {"write": "allow"}
+#: The check: true as soon as there is a file.
+_GOAL = "test -f done.txt || { echo there is no done.txt; exit 3; }"
+
+
+def _run(
+    agent: Any, goal: str, *, does: str, name: str = "lead", most: int = 12
+) -> tuple[str, Any]:
+    """Let a model say that it's done; it does a command after so many objections.
+
+    Returns what the run said, and all that was said to the model after its claims.
+    """
+    heard: list[str] = []
+
+    def model(request: dict[str, Any]) -> lk.Reply:
+        last = request["messages"][-1]["content"]
+        if isinstance(last, str) and len(request["messages"]) > 1:
+            heard.append(last)
+            if len(heard) == 2 and does:
+                return lk.use("bash", command=does)
+        return lk.say("It is done.")
+
+    with asking(agent, model, POLICY=_POLICY, GOAL=goal) as folder:
+        _repository(folder)
+        lead = agent.Agent(name)
+        return agent.run(lead, "Write done.txt.", most), heard
+
+
+def _repository(folder: Path) -> None:
+    (folder / "tests").mkdir()
+    (folder / "tests" / "test_it.py").write_text("def test_it():\n    assert 1\n")
+    (folder / "work.py").write_text("x = 1\n")
+    for command in (
+        ["init", "-q"],
+        ["add", "-A"],
+        ["-c", "user.name=Bob", "-c", "user.email=bob@example.org", "commit", "-qm", "all"],
+    ):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+
+
+def check_goal(agent: Any) -> Verdict:
+    """A run with a goal that is met late, one that is never met, and runs without one."""
+    _, heard = _run(agent, _GOAL, does="touch done.txt")
+    if not heard:
+        return "the model said that it's done, `GOAL` fails, and the run is over"
+    if not all(one.startswith("Not done") for one in heard):
+        return f"the model reads {heard[0]!r}; let it begin with “Not done”"
+    if "there is no done.txt" not in heard[0]:
+        return f"the model reads {heard[0]!r}, and not what the command has printed"
+    if len(heard) > 2:
+        return "the goal was met, and the model was sent on all the same"
+    said, heard = _run(agent, "false", does="")
+    if said.startswith("(stopped after") or len(heard) > agent.CHECKS:
+        return f"a goal that can't be met sends the model on for ever; end after {agent.CHECKS}"
+    if len(heard) < agent.CHECKS:
+        return f"it gives up after {len(heard)} checks; CHECKS is {agent.CHECKS}"
+    if _run(agent, "", does="")[1]:
+        return "without a GOAL, the model is sent on"
+    if _run(agent, "false", does="", name="alice")[1]:
+        return "the goal is the lead's; another agent was sent on"
+    return None
+
+
+#: What an agent does, and whether something that the check rests on is different then.
+_DOINGS = (
+    ("nothing", "true", ""),
+    ("an edit of work.py", "echo 'x = 2' > work.py", ""),
+    ("a new file elsewhere", "touch notes.txt", ""),
+    ("an edit of a test", "echo > tests/test_it.py", "tests/test_it.py"),
+    ("an edit of a test, with git add", "echo > tests/test_it.py; git add -A", "tests/test_it.py"),
+    (
+        "an edit of a test, in a commit",
+        "echo > tests/test_it.py; git -c user.name=a -c user.email=a@b commit -qam tests",
+        "tests/test_it.py",
+    ),
+    ("a test that was removed", "rm tests/test_it.py", "tests/test_it.py"),
+    ("a new conftest.py", "touch conftest.py", "conftest.py"),
+    ("a new conftest.py in tests/", "touch tests/conftest.py", "tests/conftest.py"),
+)
+
+
+def check_untouched(agent: Any) -> Verdict:
+    """Do something in a repository, and ask what has changed of the tests."""
+    for what, command, name in _DOINGS:
+        with asking(agent, lambda _: lk.say("Done."), POLICY=_POLICY, GOAL="") as folder:
+            _repository(folder)
+            lead = agent.Agent()
+            agent.run(lead, "Go.")
+            agent.bash(lead, command)
+            found = agent.untouched(lead)
+        if name and name not in str(found or ""):
+            return f"after {what}, it returns {found!r}; the check rests on {name}"
+        if not name and (found or "").strip():
+            return (
+                f"after {what}, it returns {found!r}, and nothing that the check rests on changed"
+            )
+    return None
+
+
+REPAIRS = {
+    "reach_goal": Repair(check_goal, "The run ends when the command says so, or after CHECKS."),
+    "untouched": Repair(check_untouched, "Committed or not, what the check rests on is compared."),
+}
