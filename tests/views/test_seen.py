@@ -260,7 +260,7 @@ FINDINGS: list[tuple[str, list[Step], str]] = [
             ("alice", "race.drained", {"texts": ["bob 1"], "content": []}),
             ("carol", "race.wrote", {"texts": ["carol 1"], "content": ["carol 1"]}),
         ],
-        "2 messages sent, none lost. alice reads and empties the file in one step.",
+        "2 messages sent, none lost.",
     ),
     (
         "Team",

@@ -1,8 +1,5 @@
 """Find the race: choose a seed of the virtual clock under which an inbox loses a message.
 
-A message that the reader gets twice counts as well: otherwise an inbox that never marks anything as
-read would be the best one.
-
 One seed is one order in which several writers and one reader take their steps. The game tries
 seeds, shrinks a schedule that fails, and shows it step by step. In a notebook, nothing runs
 before a button is pressed. The static form shows the shrunk schedule at once, and imports nothing
@@ -17,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from learnkit.course.display.card import bundle
 from learnkit.course.games.races import schedules
 from learnkit.course.games.races.schedules import Make, Schedule
-from learnkit.errors import UsageError, described, lab_extra
+from learnkit.errors import described, lab_extra
 from learnkit.events.text import count
 from learnkit.runtime.notebook import is_live
 from learnkit.views.drawing import theme
@@ -28,6 +25,10 @@ if TYPE_CHECKING:
     import ipywidgets
 
 
+#: The seeds that are tried, each another order of steps.
+SEEDS = range(100)
+
+
 class RaceFinder:
     """The game; as the last line of a cell, it shows itself.
 
@@ -35,15 +36,11 @@ class RaceFinder:
         tried: seed -> its schedule, in the order in which they were tried.
     """
 
-    def __init__(self, make: Make, seeds: Iterable[int] = range(100)) -> None:
-        self.make, self.seeds = make, tuple(dict.fromkeys(seeds))
-        if not self.seeds:
-            raise UsageError("there are no seeds to try; give some, such as range(100)")
+    def __init__(self, make: Make) -> None:
+        self.make = make
         self.tried: dict[int, Schedule] = {}
         self._shown: Schedule | None = None
-        self._seed, self._said = self.seeds[0], ""
-        orders = f"{count(len(self.seeds), 'seed')} to try, each another order of steps"
-        self._orders = f"{orders}. Find one that loses a message."
+        self._seed, self._said = SEEDS[0], ""
         self._box: Any = None
         self._player: Any = None
 
@@ -63,14 +60,12 @@ class RaceFinder:
 
     def choose(self, seed: int) -> Schedule:
         """Run a seed, unless it was tried before, and show its schedule."""
-        if seed not in self.seeds:
-            raise UsageError(f"seed {seed!r} is not among the {count(len(self.seeds), 'seed')}")
         return self._show(self._run(seed), "")
 
     def find(self) -> Schedule | None:
         """Try the seeds after the chosen one, then those before it, until one fails."""
-        at = self.seeds.index(self._seed) + 1
-        for number, seed in enumerate([*self.seeds[at:], *self.seeds[:at]], 1):
+        at = self._seed + 1
+        for number, seed in enumerate([*SEEDS[at:], *SEEDS[:at]], 1):
             if self._run(seed).fails:
                 return self._show(self.tried[seed], f"Found after {count(number, 'seed')}.")
         self._show(self.shown, _result(self.tried.values()))
@@ -89,7 +84,7 @@ class RaceFinder:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         if is_live():
-            return {**bundle(self.box), "text/plain": f"find the race: {self._orders}"}
+            return {**bundle(self.box), "text/plain": f"find the race: {_ORDERS}"}
         one, said = self._summary()
         html = f"<p>{esc(said)}</p>{View(one.events).embedded()}"
         return {"text/html": html, "text/plain": f"find the race: {said}"}
@@ -106,7 +101,7 @@ class RaceFinder:
 
     def _summary(self) -> tuple[Schedule, str]:
         """For a page without controls: the result of all seeds, and the smallest schedule."""
-        failing = [one for one in map(self._run, self.seeds) if one.fails]
+        failing = [one for one in map(self._run, SEEDS) if one.fails]
         result = _result(self.tried.values())
         if not failing:
             return self.shown, result
@@ -142,7 +137,7 @@ class RaceFinder:
         self.finds.on_click(lambda _: self._do(self.find))
         self.shrinks = widgets.Button(description="shrink it", disabled=True)
         self.shrinks.on_click(lambda _: self._do(self.shrink))
-        self._status = widgets.HTML(spoken(self._orders))
+        self._status = widgets.HTML(spoken(_ORDERS))
         self._shown_player = widgets.VBox()
         acts = widgets.HBox([self.finds, self.shrinks, widgets.HTML(STYLE)])
         self._box = widgets.VBox([acts, self._status, self._shown_player])
@@ -171,6 +166,9 @@ class RaceFinder:
             old.close()
 
 
+_ORDERS = f"{len(SEEDS)} seeds to try, each another order of steps. Find one that loses a message."
+
+
 def _enough(small: Schedule, before: Schedule) -> str:
     """How many steps are left of a schedule, and what they do."""
     steps = count(len(before.steps), "step")
@@ -179,16 +177,8 @@ def _enough(small: Schedule, before: Schedule) -> str:
 
 
 def _result(schedules: Iterable[Schedule]) -> str:
-    """In how many schedules a message is lost, or read twice, in a sentence."""
-    every = list(schedules)
-    lost, twice = sum(one.lost > 0 for one in every), sum(one.repeated > 0 for one in every)
-    seeds = count(len(every), "seed")
-    loses = f"{'loses' if lost == 1 else 'lose'} a message"
-    reads = "reads" if twice == 1 else "read"
-    if lost and twice:
-        return f"{lost} of {seeds} {loses}, and {twice} {reads} one twice."
-    if lost:
-        return f"{lost} of {seeds} {loses}."
-    if twice:
-        return f"{twice} of {seeds} {reads} a message twice, and none loses one."
-    return f"None of {seeds} loses a message or reads one twice."
+    """In how many schedules a message is lost, in a sentence."""
+    fails = [one.fails for one in schedules]
+    lost = sum(fails)
+    loses = "lose" if lost > 1 else "loses"
+    return f"{lost or 'None'} of {count(len(fails), 'seed')} {loses} a message."

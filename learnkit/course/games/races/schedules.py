@@ -2,7 +2,7 @@
 
 On a virtual clock all of them want to move at the same moments, so only the seed decides who goes
 first. A run is therefore a list of who moves next. It can be replayed, and reduced until it has
-only the steps without which no message is lost, or read twice.
+only the steps without which no message is lost.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,11 @@ from learnkit.events.races import (
     RaceLost,
     RacePaused,
     RaceRead,
-    RaceRepeated,
     RaceStarted,
     RaceStep,
     RaceWrote,
 )
-from learnkit.events.text import count
+from learnkit.events.text import count, listed
 from learnkit.runtime.clock import SystemClock
 from learnkit.runtime.virtual_clock import VirtualClock
 
@@ -50,12 +49,10 @@ class Schedule:
 
     Attributes:
         seed: the clock's seed; None if the order was given as a list.
-        events: ``race.started``, an event for each step, ``race.lost``, ``race.repeated`` and
-            ``race.ended``.
+        events: ``race.started``, an event for each step, ``race.lost`` and ``race.ended``.
         sent: how many messages were sent.
         read: how many messages the reader got, or still finds at the end.
         lost: how many messages the reader never got, and are no longer in the inbox.
-        repeated: how many messages the reader got more than once.
     """
 
     seed: int | None
@@ -63,12 +60,11 @@ class Schedule:
     sent: int
     read: int
     lost: int
-    repeated: int
 
     @property
     def fails(self) -> bool:
-        """Whether a message is lost, or read twice."""
-        return bool(self.lost or self.repeated)
+        """Whether a message is lost."""
+        return self.lost > 0
 
     @property
     def steps(self) -> list[str]:
@@ -78,25 +74,21 @@ class Schedule:
     @property
     def sentence(self) -> str:
         """All steps and their result, in one sentence."""
-        ends = [
-            f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} {word}"
-            for type, word in (("race.lost", "lost"), ("race.repeated", "read twice"))
-            if (names := [f"“{one.data['text']}”" for one in self.events if one.type == type])
-        ]
-        said = ", and ".join(ends) or "no message is lost"
-        return f"{', '.join(self.steps) or 'no step'}: {said}."
+        names = [f"“{one.data['text']}”" for one in self.events if one.type == "race.lost"]
+        lost = listed(names) or "no message"
+        are = "are" if len(names) > 1 else "is"
+        return f"{', '.join(self.steps) or 'no step'}: {lost} {are} lost."
 
     def __str__(self) -> str:
         name = "schedule" if self.seed is None else f"seed {self.seed}"
-        twice = f", {self.repeated} read twice" if self.repeated else ""
-        return f"{name}: {self.lost} of {count(self.sent, 'message')} lost{twice}"
+        return f"{name}: {self.lost} of {count(self.sent, 'message')} lost"
 
 
 def run(make: Make, seed: int) -> Schedule:
     """Let several participants write and one read, at the same moments of a virtual clock.
 
     Each of them writes two messages, one a second. Alice reads together with the last messages,
-    then a second later, and once more at the end, to see what comes again.
+    then a second later, and once more at the end.
     """
     moments = {READER: [2.0, 3.0], **{name: [1.0, 2.0] for name in WRITERS}}
     return _Race(make, moments, seed).run()
@@ -115,10 +107,9 @@ def replay(make: Make, steps: Iterable[str]) -> Schedule:
 def shrink(make: Make, schedule: Schedule) -> Schedule:
     """Make a schedule that fails as small as possible."""
     small = replay(make, schedule.steps)
-    fault = "lost" if small.lost else "repeated"
     if not small.fails:
         raise UsageError(f"{schedule}: replayed as a list it loses nothing, so it cannot shrink")
-    while smaller := next((one for one in _smaller(make, small) if getattr(one, fault)), None):
+    while smaller := next((one for one in _smaller(make, small) if one.fails), None):
         small = smaller
     return small
 
@@ -155,7 +146,6 @@ class _Race:
         # For each participant, the steps of what it has begun and not finished.
         self.open: dict[str, list[int]] = {name: [] for name in moments}
         self.sent, self.got = list[str](), list[str]()
-        self.again: dict[int, Sequence[str]] = {}  # number of a step -> messages read once more
 
     def run(self) -> Schedule:
         """Run in a thread of its own, because a run that is stuck must not block the notebook."""
@@ -174,8 +164,7 @@ class _Race:
                 self.clock.spawn(one, self._participate, one)
             self.clock.sleep(self.end)
             stopped = any(self.open.values())
-            left, again = (self._content(), []) if stopped else self._drained()
-            return self._schedule(left, again)
+            return self._schedule(self._content() if stopped else self._drained())
 
     def _participate(self, name: str) -> None:
         LANE.set(name)
@@ -184,25 +173,23 @@ class _Race:
             self._wait(name)
             number += 1
             if name == READER:
-                got, again = self._drained()
+                got = self._drained()
                 for at in self.open[name]:  # in the file may have been more, for this drain
                     step = self.steps[at]
                     texts = tuple(one for one in step.event.texts if one in got)
                     step.event = replace(step.event, texts=texts)
                 ended = RaceFinished if self._content() else RaceEmptied
-                self._note(name, ended if self.open[name] else RaceDrained, got, again)
+                self._note(name, ended if self.open[name] else RaceDrained, got)
             else:
                 self.inbox.send(message := f"{name} {number}")
                 self.sent.append(message)
                 self._note(name, RaceWrote, [message])
 
-    def _drained(self) -> tuple[list[str], list[str]]:
-        """The messages that the reader gets now, and those of them that it gets once more."""
-        every = [one for text in self.inbox.drain() for one in self._named([text])]
-        got = list(dict.fromkeys(every))
-        again = [one for one in got if one in self.got or every.count(one) > 1]
+    def _drained(self) -> list[str]:
+        """The messages that the reader gets now."""
+        got = self._named(self.inbox.drain())
         self.got += got
-        return got, again
+        return got
 
     def _pause(self) -> None:
         name = LANE.get()
@@ -220,20 +207,12 @@ class _Race:
         """Wait for a participant's next moment; forever, if it has none left."""
         self.clock.sleep((self.moments[name] or [math.inf]).pop(0) - self.clock.time())
 
-    def _note(
-        self,
-        name: str,
-        happened: type[RaceStep],
-        messages: list[str],
-        again: Sequence[str] = (),
-    ) -> None:
+    def _note(self, name: str, happened: type[RaceStep], messages: list[str]) -> None:
         self.open[name] = (
             [*self.open[name], len(self.steps)] if happened in (RaceRead, RacePaused) else []
         )
         event = happened(texts=tuple(messages), content=tuple(self._content()))
         self.steps.append(_Step(name, self.clock.time(), event))
-        if again:
-            self.again[len(self.steps) - 1] = again
 
     def _content(self) -> list[str]:
         """The messages in the folder, in whatever files."""
@@ -245,20 +224,17 @@ class _Race:
         name = rf"\b(?:{'|'.join(map(re.escape, self.moments))}) \d+\b"
         return list(dict.fromkeys(one for text in texts for one in re.findall(name, str(text))))
 
-    def _schedule(self, left: list[str], again: list[str]) -> Schedule:
-        """The log of the run, in which a loss or a repetition follows the step that caused it."""
+    def _schedule(self, left: list[str]) -> Schedule:
+        """The log of the run, in which a loss follows the step that caused it."""
         log, sent, writers = EventLog(), list[str](), [*self.moments][1:]
         log.append(RaceStarted(reader=READER, writers=tuple(writers), seed=self.seed), READER)
         read = [message for message in self.sent if message in {*self.got, *left}]
         ended = RaceEnded(texts=tuple(left), sent=len(self.sent), read=len(read))
         # From this step on the reader is not done yet, so what it has read is not lost.
         certain = (self.open[READER] or [len(self.steps) + 1])[0]
-        repeated = self.again | {len(self.steps): again}
         for at, step in enumerate([*self.steps, _Step(READER, self.end, ended)]):
             event, time = step.event, step.time
             log.append(event, step.lane, time)
-            for message in repeated.get(at, ()):
-                log.append(RaceRepeated(text=message), READER, time)
             sent += event.texts if isinstance(event, RaceWrote) else ()
             for message in [one for one in sent if one not in {*read, *event.content}]:
                 sent.remove(message)
@@ -267,5 +243,4 @@ class _Race:
                     loss = RaceLost(content=event.content, text=message, writer=writer)
                     log.append(loss, READER, time)
         lost = [event for event in log if event.type == "race.lost"]
-        twice = {message for some in repeated.values() for message in some}
-        return Schedule(self.seed, log, len(self.sent), len(read), len(lost), len(twice))
+        return Schedule(self.seed, log, len(self.sent), len(read), len(lost))
