@@ -200,14 +200,13 @@ class Lab:
             with self._stopped(run.client.source):
                 yield run
 
-    def show(self, messages: Sequence[Any], *, first: int = 0) -> Messages:
+    def show(self, messages: Sequence[Any]) -> Messages:
         """Return the message array view of a plain list of messages.
 
         Args:
             messages: dicts, or objects of the SDK.
-            first: number of the first one, for a part of an array: ``messages[3:7]`` has 3.
         """
-        return messages_view(messages, first)
+        return messages_view(messages)
 
     def own_runs(self) -> dict[str, list[dict[str, Any]]]:
         """Return the messages of each run that a model made of the lesson's task, in order."""
@@ -293,11 +292,6 @@ class Lab:
             return []
         turns = [turn for turn in Recording.load(self._recording).turns if not turn.invited]
         return [t.id for t in turns if t.id in self._unused.get(t.scenario, {t.id})]
-
-    def reset(self) -> None:
-        """Forget the predictions made so far, and remove the workspaces."""
-        self._questions.predicted.clear()
-        self._workspaces.clear()
 
     def remove(self) -> None:
         """Remove the workspaces. Twice is no error."""

@@ -58,14 +58,6 @@ class Run:
         """
         return Agent(self.client, mechanisms, **{"events": self.events, **options})
 
-    def show(self, messages: Sequence[Any]) -> Messages:
-        """Return the message array view of a plain list of messages.
-
-        Args:
-            messages: dicts, or objects of the SDK.
-        """
-        return messages_view(messages)
-
     @contextlib.contextmanager
     def serves(self, agent: ModuleType) -> Iterator[None]:
         """Let a module ``agent`` ask this run's client and work in its workspace, in a block.
@@ -90,17 +82,16 @@ class Run:
             policy.clear()
             policy.update(before[1])
 
-    def processes(self, agent: ModuleType, instead: str = "") -> Terminal:
+    def processes(self, agent: ModuleType) -> Terminal:
         """Return what runs ``agent.py`` in processes, in a block; this run's client answers.
 
         Args:
             agent: the module, as the cells have made it.
-            instead: definitions that take the place of some of its own.
         """
         from learnkit.course.agent_file.process import Terminal
 
-        source = vars(agent)["__source__"].changed(instead)
-        return Terminal(str(source), self.client.source, self.workspace, self.client.model)
+        text = str(vars(agent)["__source__"])
+        return Terminal(text, self.client.source, self.workspace, self.client.model)
 
     def meter(self) -> Meter:
         """Return the turns, tokens and time of everything in this run's log."""
@@ -118,12 +109,12 @@ class _AtOnce:
         return replace(self._source.answer(request, lane), latency=0)
 
 
-def messages_view(messages: Sequence[Any], first: int = 0) -> Messages:
+def messages_view(messages: Sequence[Any]) -> Messages:
     """Return the message array view of a plain list of messages, as a hand-written loop has it."""
     from learnkit.views import Messages
 
     log = EventLog()
-    for index, message in enumerate(messages, first):
+    for index, message in enumerate(messages):
         log.append(MessageAdded(index=index, message=_plain(message)))
     return Messages(log)
 
@@ -206,12 +197,6 @@ class Workspaces:
                 raise
             self._folder = folder
         return self._folder
-
-    def clear(self) -> None:
-        """Remove the workspaces of earlier runs."""
-        if self._folder is not None:
-            for left in self._folder.glob("run-*"):
-                shutil.rmtree(left, ignore_errors=True)
 
     def remove(self) -> None:
         """Remove everything. Twice is no error."""
