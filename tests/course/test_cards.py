@@ -123,10 +123,7 @@ def test_the_quiz_scores_what_is_answered_and_explains_every_option_of_it() -> N
 
 
 def exercise(check: Callable[[Any], str | None]) -> Exercise:
-    return Exercise(
-        *("double it", 5, "f", check, ("one", "two", "three")),
-        *("f = 1", "f = 2"),
-    )
+    return Exercise("double it", "f", ("one", "two", "three"), "f = 2", check)
 
 
 def said(check: Callable[[Any], str | None], thing: Any, capsys: Any) -> str:
