@@ -20,7 +20,6 @@ from project import ROOT
 from learnkit.course.content import Lesson, load
 
 LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("s[0-9][0-9]_*.ipynb"))
-LIVE = [one for one in LESSONS if ".live()" in (ROOT / "notebooks" / one).read_text("utf-8")]
 #: JupyterLab's own: how it nests what a cell shows.
 _OURS = ".jp-OutputArea-output"
 
@@ -152,24 +151,6 @@ def heads_of(player: Locator, wanted: str) -> None:
 def beginning(title: str) -> list[str]:
     """The first words of a title, without its numbers."""
     return [re.sub(r"\d+", "0", word).rstrip(".,:;") for word in title.split()[:5]]
-
-
-@pytest.mark.parametrize("opened", LIVE, indirect=True, ids=lambda name: name[:3])
-def test_a_view_is_scrubbed_by_keyboard(opened: Open) -> None:
-    number = next(n for n in opened.cells(".live()") if opened.heads(n))
-    view = opened.cell(number).locator(".learnkit-player").first
-    head, slider = view.locator("[aria-live]").first, view.locator("input[type=range]")
-    opened.page.wait_for_timeout(1000)  # what is drawn last is drawn late
-    last = head.inner_text()
-    slider.focus()
-    opened.page.keyboard.press("Home")
-    expect(head).not_to_have_text(last)
-    first = head.inner_text()
-    opened.page.keyboard.press("ArrowRight")
-    expect(slider).to_have_js_property("value", "1")
-    expect(head).not_to_have_text(first)
-    opened.page.keyboard.press("End")
-    expect(head).to_have_text(last)
 
 
 def test_a_prediction_is_taken_by_keyboard_alone(opened: Open) -> None:
