@@ -192,13 +192,18 @@ class Lab:
         Raises:
             UsageError: if the recording has no such scenario.
         """
+        from learnkit.course.first_edit.answers import is_given
+
         with contextlib.ExitStack() as stack:
             workspace = self._workspaces.new()
             stack.callback(shutil.rmtree, workspace.parent, ignore_errors=True)
-            run = self._opened(stack, workspace, name, script, watched=script is None)
-            stack.enter_context(run.clock)
-            with self._stopped(run.client.source):
-                yield run
+            unseen = script is not None or self.static or is_given()
+            client = self._client(name, script, 0.0 if unseen else pace())
+            stack.callback(self._note_unused, name, client)
+            stack.callback(client.close)
+            stack.enter_context(client.clock)
+            with self._stopped(client.source):
+                yield Run(workspace, client, EventLog(), LocalShell())
 
     def show(self, messages: Sequence[Any]) -> Messages:
         """Return the message array view of a plain list of messages.
@@ -308,24 +313,6 @@ class Lab:
         if self.mode == "replay" and (unused := self.unused()):
             line += f" Recorded turns never used: {', '.join(unused)}."
         print(line)
-
-    def _opened(
-        self,
-        stack: contextlib.ExitStack,
-        workspace: Path,
-        name: str,
-        script: Script | Source | None,
-        *,
-        watched: bool,
-    ) -> Run:
-        """A fresh run, which the stack closes; it is paced if it is watched."""
-        from learnkit.course.first_edit.answers import is_given
-
-        unseen = not watched or self.static or is_given()
-        client = self._client(name, script, 0.0 if unseen else pace())
-        stack.callback(self._note_unused, name, client)
-        stack.callback(client.close)
-        return Run(workspace, client, EventLog(), LocalShell())
 
     def _client(self, scenario: str, script: Script | Source | None, pace: float) -> Client:
         from learnkit.clients.connect import connect, from_source, recorded, scripted
