@@ -1,4 +1,4 @@
-"""Find the race: choose a seed of the virtual clock under which an inbox loses a message.
+"""Find the race: choose a seed, and with it an order, under which an inbox loses a message.
 
 One seed is one order in which several writers and one reader take their steps. The game tries
 seeds, shrinks a schedule that fails, and shows it step by step. In a notebook, nothing runs
