@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from learnkit.course import files as course_files
 from learnkit.course.agent_file import forks
 from learnkit.course.agent_file.cells import left_outside, register
-from learnkit.course.content import Game, Lesson, load
+from learnkit.course.content import Game, Lesson, Prediction, load
 from learnkit.course.display.badge import MODES, badge, filled_badge
 from learnkit.course.display.card import Card, inline, show
 from learnkit.course.display.loop import loop_card
@@ -28,7 +28,7 @@ from learnkit.course.display.question_cards import prediction_card, quiz_card, r
 from learnkit.course.exercise_checks import ExerciseCheck, judge
 from learnkit.course.jupyter.errors import explain_errors
 from learnkit.course.progress import Progress, is_copy, working_copy
-from learnkit.course.questions import Questions
+from learnkit.course.questions import named
 from learnkit.course.scenario import Run, Workspaces, messages_view
 from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
@@ -60,7 +60,7 @@ class Lab:
         os.environ[SWITCH] = "1"  # for the whole kernel: lessons also make shells of their own
         self.lesson, self.mode, self.static = lesson, mode, static
         self.name = recording.stem
-        self._questions = Questions(lesson, self.remember)
+        self._predicted: dict[str, str] = {}  # name -> the letter that was chosen
         self._recording = recording
         self._workspaces = Workspaces()
         self._unused: dict[str, set[str]] = {}
@@ -79,15 +79,20 @@ class Lab:
         Raises:
             UsageError: if there is no such prediction or option.
         """
-        prediction = self._questions.prediction(name)
+        prediction = self._prediction(name)
+
+        def note(letter: str) -> None:
+            named(prediction.options, letter, "option")
+            self._predicted[name] = letter
+            self.remember("predictions", name, letter)
+
         if answer is not None:
-            self._questions.predict(name, answer)
+            note(answer)
             return prediction_card(prediction, answer)
 
         def widget() -> Any:
             from learnkit.course.display.question_widgets import Choice, texts
 
-            note = partial(self._questions.predict, name)
             return Choice(f"Predict: {prediction.question}", texts(prediction.options), note).box
 
         return prediction_card(prediction, None).or_widget(widget)
@@ -101,8 +106,12 @@ class Lab:
         Raises:
             UsageError: if there is no such prediction.
         """
-        prediction, given = self._questions.prediction(name), self._questions.predicted.get(name)
-        return reveal_card(prediction, given, prediction.repair in self._repaired)
+        prediction = self._prediction(name)
+        repaired = prediction.repair in self._repaired
+        return reveal_card(prediction, self._predicted.get(name), repaired)
+
+    def _prediction(self, name: str) -> Prediction:
+        return named(self.lesson.predictions, name, "prediction")
 
     def exercise(self, number: int) -> ExerciseCheck:
         """Check an exercise: write ``@lab.exercise(1)`` above the function or class.
@@ -117,7 +126,8 @@ class Lab:
             UsageError: if there is no such exercise.
         """
         passed = partial(self.remember, "exercises", str(number))
-        return ExerciseCheck(number, self._questions.exercise(number), passed)
+        exercises = {str(i): one for i, one in enumerate(self.lesson.exercises, start=1)}
+        return ExerciseCheck(number, named(exercises, str(number), "exercise"), passed)
 
     def repaired(self, name: str) -> Card:
         """Try what the learner has put in the place of a naive part of ``agent.py``.
@@ -156,15 +166,21 @@ class Lab:
         Raises:
             UsageError: if there is no such question or option.
         """
-        questions = self._questions
+        questions = self.lesson.questions
+
+        def note(name: str, letter: str) -> None:
+            question = named(questions, name, "question")
+            named(question.options, letter, f"option of {name}")
+            self.remember("quiz", name, letter)
+
         for name, letter in answers.items():
-            questions.answer(name, letter)
-        card = quiz_card(questions.quiz, answers)
+            note(name, letter)
+        card = quiz_card(questions, answers)
 
         def widget() -> Any:
             from learnkit.course.display.question_widgets import quiz_box
 
-            return quiz_box(questions.quiz, questions.answer)
+            return quiz_box(questions, note)
 
         return card if answers else card.or_widget(widget)
 

@@ -236,19 +236,6 @@ def test_a_verdict_says_what_the_learner_can_do_something_about(
     assert said == verdict if verdict.endswith((".", "?")) else said.startswith(verdict)
 
 
-def test_an_endless_loop_is_cut_where_it_turns(capsys: pytest.CaptureFixture[str]) -> None:
-    def endless() -> None:
-        while True:
-            try:
-                turn = 1
-                assert turn
-            except Exception:
-                continue
-
-    text = said(lambda f: f(), endless, capsys)
-    assert text.startswith("not yet: Your code does not come to an end: it was stopped, in line ")
-
-
 ENDLESS = "Your code does not come to an end: it was stopped"
 
 

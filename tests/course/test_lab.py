@@ -152,7 +152,7 @@ def test_what_there_is_not_is_answered_with_what_there_is(lab: Lab, call: Any, w
 
 
 def test_the_static_form_remembers_nothing_and_the_open_notebook_everything(lab: Lab) -> None:
-    right = {name: question.right for name, question in lab._questions.quiz.items()}
+    right = {name: question.right for name, question in lab.lesson.questions.items()}
     lab.quiz(**right)
     lab.predict("p1", answer="a")
     assert not any(Progress().of("s01").values())

@@ -12,6 +12,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,6 @@ SECONDS, GAP = 2.0, 0.1
 #: What a step is called, by the type of its event.
 VERBS = {"race.wrote": "writes", "race.read": "reads", "race.emptied": "empties"}
 VERBS |= {"race.finished": "finishes", "race.drained": "drains", "race.paused": "pauses"}
-_MIDDLE = ("race.read", "race.paused")  # steps in the middle of an action
 PATIENCE = 10.0  # real seconds after which a run counts as stuck; one takes milliseconds
 
 
@@ -116,17 +116,10 @@ def shrink(make: Make, schedule: Schedule) -> Schedule:
 
 
 def _smaller(make: Make, schedule: Schedule) -> Iterator[Schedule]:
-    """The schedule without a writer, a message, a read or a step; big cuts first."""
-    moves = [one for one in schedule.events if one.type in VERBS]
-    names = [one.lane for one in moves]
-    cuts = [{at for at, name in enumerate(names) if name == one} for one in sorted(set(names))]
-    begun: dict[str, set[int]] = {}
-    for at, one in enumerate(moves):
-        begun.setdefault(one.lane, set()).add(at)
-        if one.type not in _MIDDLE:
-            cuts.append(begun.pop(one.lane))
-    for cut in [*cuts, *({at} for at in range(len(moves)))]:
-        yield replay(make, [name for at, name in enumerate(names) if at not in cut])
+    """The schedule without two of its steps, such as a whole read, or without one."""
+    steps = list(enumerate(schedule.steps))
+    for cut in (*combinations(range(len(steps)), 2), *combinations(range(len(steps)), 1)):
+        yield replay(make, [step for at, step in steps if at not in cut])
 
 
 class _Stopped(BaseException):
