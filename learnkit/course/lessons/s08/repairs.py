@@ -84,8 +84,8 @@ def delivers_each_once(agent: Any) -> Verdict:
             return f"nothing was in the list, and it returned {told[-1]!r} instead of None"
     with _lead(agent) as lead:
         lead.ended += ["first", "second"]
-        told = str(agent.deliver(lead, []))
-        if told.index("first") > told.index("second"):
+        both = str(agent.deliver(lead, []))
+        if both.index("first") > both.index("second"):
             return "two jobs have ended, and the later one's result comes first"
     with _lead(agent) as lead:
         with _job_in_between(agent, lead):
@@ -122,7 +122,7 @@ def waits_for_the_late(agent: Any) -> Verdict:
         _begun(agent, lead, "echo late").join()
         _begun(agent, lead, "sleep 60")
         clock = _FastClock(lambda: _kill(agent, *lead.jobs))
-        with _instead(agent, clock.names(agent)):
+        with with_settings(agent, **clock.names(agent)):
             agent.wait_for_job(lead)
         if clock.naps:
             return (
