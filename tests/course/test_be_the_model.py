@@ -243,14 +243,9 @@ def test_hostile_text_is_text(board: Board) -> None:
 SCRIPT = [lk.use("bash", command="echo 3"), lk.say("There are 3 files.")]
 
 
-def test_without_a_page_the_script_plays(board: Board) -> None:
-    game = BeTheModel(board.game("How many?", script=SCRIPT), static=True)
-    assert len(game.messages) == 4
-    assert game.events[-1].time == 2.0, "the virtual clock: a second a reply"
-
-
 def test_the_static_card_is_plain_small_and_the_same_twice(board: Board) -> None:
     games = [BeTheModel(board.game("How many?", script=SCRIPT), static=True) for _ in range(2)]
+    assert games[0].events[-1].time == 2.0, "the virtual clock: a second a reply"
     first, second = (game._repr_mimebundle_() for game in games)
     assert first == second
     assert list(first) == ["text/html", "text/plain"]
