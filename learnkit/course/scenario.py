@@ -82,16 +82,17 @@ class Run:
             policy.clear()
             policy.update(before[1])
 
-    def processes(self, agent: ModuleType) -> Terminal:
+    def processes(self, agent: ModuleType, instead: str = "") -> Terminal:
         """Return what runs ``agent.py`` in processes, in a block; this run's client answers.
 
         Args:
             agent: the module, as the cells have made it.
+            instead: definitions that take the place of some of its own.
         """
         from learnkit.course.agent_file.process import Terminal
 
-        text = str(vars(agent)["__source__"])
-        return Terminal(text, self.client.source, self.workspace, self.client.model)
+        source = vars(agent)["__source__"].changed(instead)
+        return Terminal(str(source), self.client.source, self.workspace, self.client.model)
 
     def meter(self) -> Meter:
         """Return the turns, tokens and time of everything in this run's log."""
