@@ -66,11 +66,6 @@ class Step:
         """The messages that it lost, named in some way; empty if it lost none."""
         return f"{theme.ERROR.glyph} lost: {named(self.lost)}" if self.lost else ""
 
-    @property
-    def file(self) -> str:
-        """The content of the file, in words."""
-        return "" if self.number == "end" else _named(self.content, "empty")
-
     def mark(self, lost: tuple[str, ...]) -> theme.Mark:
         """Its mark: an error if it loses a message, or writes one that gets lost."""
         mine = self.messages if self.type == "race.wrote" else ()
@@ -83,10 +78,6 @@ class Step:
         many = _named(self.messages) if len(self.messages) < 4 else f"{len(self.messages)} messages"
         what = "" if self.type in _BARE else many
         return f"{_KINDS[self.type][1]} {what}".rstrip()
-
-    def does(self, lost: tuple[str, ...]) -> str:
-        """Its glyph, and what it does."""
-        return f"{self.mark(lost).glyph} {self.words}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,13 +254,15 @@ class _Sheet:
             which = _fitting(row.messages, abs(end - begin) - 50) if many == 1 else many
             label = f"{label} {which or 'nothing'}"
         if row.type not in ("race.paused", "race.finished", "race.ended"):
-            says = f"Step {row.number}: {row.who} {row.does(lost)}. In the file: {row.file}."
-            says = f"{says} {row.fault(_named)}".rstrip()
+            does = f"Step {row.number}: {row.who} {row.mark(lost).glyph} {row.words}."
+            says = f"{does} In the file: {_named(row.content, 'empty')}. {row.fault(_named)}"
             pair = " ".join(one.replace(" ", "-") for one in (*row.messages, *row.lost))
             head = 8 if end > begin else -8
             path = f"M0 0H{end - begin:.1f}m{-head} -4l{head} 4l{-head} 4"
             style = "d" if row.type == "race.emptied" else ""
-            canvas.edge(f"arrow {place}", path, mark, style, x=begin, y=mid, says=says, pair=pair)
+            canvas.edge(
+                f"arrow {place}", path, mark, style, x=begin, y=mid, says=says.rstrip(), pair=pair
+            )
         if row.type != "race.ended" and label:
             left = min(begin, end) + (2 if self.narrow else 6)
             room = self.right - left - 2
