@@ -34,27 +34,18 @@ class RaceFinder:
 
     Attributes:
         tried: seed -> its schedule, in the order in which they were tried.
+        shown: the schedule that is shown now; None before the first one.
+        said: what happened last, in a sentence.
     """
 
     def __init__(self, make: Make) -> None:
         self.make = make
         self.tried: dict[int, Schedule] = {}
-        self._shown: Schedule | None = None
-        self._seed, self._said = SEEDS[0], ""
+        self.shown: Schedule | None = None
+        self.said = _ORDERS
+        self._seed = -1  # the last one that was shown
         self._box: Any = None
         self._player: Any = None
-
-    @property
-    def shown(self) -> Schedule:
-        """The schedule that is shown now; at first, that of the first seed."""
-        if self._shown is None:
-            self._shown = self._run(self._seed)
-        return self._shown
-
-    @property
-    def said(self) -> str:
-        """What happened last, in a sentence."""
-        return self._said or self._line()
 
     # What the learner can do, with a widget or without one
 
@@ -68,16 +59,16 @@ class RaceFinder:
         for number, seed in enumerate([*SEEDS[at:], *SEEDS[:at]], 1):
             if self._run(seed).fails:
                 return self._show(self.tried[seed], f"Found after {count(number, 'seed')}.")
-        self._show(self.shown, _result(self.tried.values()))
+        self._show(self.tried[SEEDS[0]], _result(self.tried.values()))
         return None
 
     def shrink(self) -> Schedule | None:
         """Make the shown schedule as small as possible."""
-        if not self.shown.fails:
-            text = "Nothing is lost here: first find a seed that loses a message."
-            self._show(self.shown, text)
+        before = self.shown
+        if before is None or not before.fails:
+            self.said = "Nothing is lost here: first find a seed that loses a message."
             return None
-        before, small = self.shown, schedules.shrink(self.make, self.shown)
+        small = schedules.shrink(self.make, before)
         return self._show(small, _enough(small, before))
 
     # How it is shown
@@ -104,7 +95,7 @@ class RaceFinder:
         failing = [one for one in map(self._run, SEEDS) if one.fails]
         result = _result(self.tried.values())
         if not failing:
-            return self.shown, result
+            return self.tried[SEEDS[0]], result
         first, small = failing[0], schedules.shrink(self.make, failing[0])
         return small, f"{result} {_enough(small, first)}"
 
@@ -114,17 +105,15 @@ class RaceFinder:
         return self.tried[seed]
 
     def _show(self, schedule: Schedule, text: str) -> Schedule:
-        self._shown = schedule
-        if schedule.seed is not None:
+        self.shown, line = schedule, str(schedule)
+        if schedule.seed is None:
+            line = line.replace("schedule", f"seed {self._seed}, shrunk")
+        else:
             self._seed = schedule.seed
-        self._said = f"{self._line()} {text}".strip()
+        self.said = f"{line}. {text}".strip()
         if self._box is not None:
-            self._refresh()
+            self._refresh(schedule)
         return schedule
-
-    def _line(self) -> str:
-        shrunk = f"seed {self._seed}, shrunk" if self.shown.seed is None else ""
-        return f"{str(self.shown).replace('schedule', shrunk)}."
 
     def _build(self) -> None:
         from learnkit.course.display.question_widgets import STYLE, spoken
@@ -152,14 +141,14 @@ class RaceFinder:
         except Exception as error:
             self._status.value = spoken(esc(f"{theme.ERROR.glyph} {described(error)}"))
 
-    def _refresh(self) -> None:
+    def _refresh(self, schedule: Schedule) -> None:
         """Update the widgets to what is shown now."""
         from learnkit.course.display.question_widgets import spoken
         from learnkit.widget.host import Player
 
-        self.shrinks.disabled = not self.shown.fails
+        self.shrinks.disabled = not schedule.fails
         self._status.value = spoken(esc(self.said))
-        old, self._player = self._player, Player(View(self.shown.events))
+        old, self._player = self._player, Player(View(schedule.events))
         self._player.settle()
         self._shown_player.children = (self._player,)
         if old is not None:
