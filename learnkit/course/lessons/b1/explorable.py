@@ -145,6 +145,6 @@ def explorable() -> Explorable:
 _LINE, _FIRST, _ROW = 12, 34, 56
 _ASSUMES = (
     f"The rules allow {', '.join(ALLOWED)}. The guard refuses whatever has “stations” in it. In "
-    "the sandbox, stations/ is read-only. All calls were made in agent_beyond.py as the lesson repairs "
-    "it. tests/conftest.py deletes s*/*.csv, and pytest runs it."
+    "the sandbox, stations/ is read-only. All calls were made in agent_beyond.py as the lesson "
+    "repairs it. tests/conftest.py deletes s*/*.csv, and pytest runs it."
 )
