@@ -62,11 +62,9 @@ def _trajectory(data: dict[str, Any], lane: Lane, reading: Reading) -> Iterator[
         match source:
             case "agent":
                 model = text(step.get("model_name") or agent.get("model_name"))
-                reading.note(models=model)
                 usage, blocks = openai.usage(step.get("metrics")), reading.kept(_blocks(step))
                 lane.reply(str(place), blocks, time, usage=usage, model=model)
             case "user":
-                reading.note(title=said)
                 lane.user(said, time)
             case "system" if not lane.messages:
                 lane.system = f"{lane.system}\n\n{said}".strip()

@@ -9,6 +9,11 @@ from learnkit.events.loop import UsageData
 from learnkit.events.text import content_text
 from learnkit.sessions.source import number, table, tables, text
 
+#: What a request used, by the names that these APIs have for it.
+_SENT, _OUT = ("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens")
+_CACHED = ("cached_input_tokens", "cached_tokens")
+_WRITTEN = ("cache_write_input_tokens", "cache_creation_input_tokens")
+
 
 def said(content: Any, kind: str = "text") -> list[dict[str, Any]]:
     """A text, or the texts of some parts, as a content block; none if it is empty."""
@@ -44,14 +49,10 @@ def usage(data: Any) -> UsageData | None:
     found = table(data)
     for part in ("input_tokens_details", "prompt_tokens_details", "extra"):
         found = {**table(found.get(part)), **found}
-
-    def first(*names: str) -> int:
-        return next(filter(None, (number(found.get(name)) for name in names)), 0)
-
-    sent = first("input_tokens", "prompt_tokens")
-    cached = first("cached_input_tokens", "cached_tokens")
-    written = first("cache_write_input_tokens", "cache_creation_input_tokens")
-    out = first("output_tokens", "completion_tokens")
+    sent, out, cached, written = (
+        next(filter(None, (number(found.get(name)) for name in names)), 0)
+        for names in (_SENT, _OUT, _CACHED, _WRITTEN)
+    )
     counts = UsageData(
         input_tokens=max(0, sent - cached - written),
         cache_read_input_tokens=cached,
