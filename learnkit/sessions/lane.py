@@ -109,7 +109,7 @@ class Lane:
 
     def user(self, content: Any, time: Time = None, *, injected: bool = False) -> None:
         """A user message: of a person, which begins a run, or injected by the harness."""
-        if injected and self.turn and self.turn.ends:  # in one message with the results
+        if injected and self.turn and self.turn.begun:  # in one message with the results
             self.turn.answer += blocks_of(content)
             return
         self.over()

@@ -45,9 +45,9 @@ _PATCH = re.compile(r"\*\*\* (?:Update|Add) File: ([^\n\\]+)")
 #: A command that checks the work; and one that only names a checker, or reads its files.
 _CHECKS = re.compile(
     r"(?:^|[\s/(\"'])(?:pytest|py\.test|tox|nox|unittest|jest|vitest|mocha|rspec|phpunit|ctest|mypy"
-    r"|pyright|eslint|tsc|ruff check)\b|\bpython\d?\s+\S*tests?/"
+    r"|pyright|eslint|tsc|ruff check|dialyzer|credo)\b|\bpython\d?\s+\S*tests?/"
     r"|\b(?:npm|pnpm|yarn|bun|cargo|go|dotnet|mix|swift|deno|node|mvn|gradlew?|make|just|bazel|manage"
-    r"\.py)\s+(?:\S+\s+)?(?:--)?(?:test|check|verify|lint|build|vet|clippy)\b"
+    r"\.py)\s+(?:\S+\s+)?(?:--)?(?:test|check|verify|lint|build|compile|vet|clippy)\b"
 )
 _NO_CHECK = re.compile(
     r"\s*(?:sudo )?(?:pip3?|uv (?:add|pip)|poetry add|(?:npm|pnpm|yarn|bun) (?:i|install|add)"

@@ -49,6 +49,7 @@ def test_a_rollout_has_the_turns_that_its_counts_end(tmp_path: Path) -> None:
         item("custom_tool_call", call_id="c2", name="patch", input="***"),
         counts(900, 400),
         counts(900, 400),
+        said("developer", "Allowed"),
         item("function_call_output", call_id="c1", output="Exit code: 2\nOutput:\nno"),
         item("custom_tool_call_output", call_id="c2", output="ok"),
         item("function_call_output", call_id="c1", output="told twice"),
@@ -71,9 +72,24 @@ def test_a_rollout_has_the_turns_that_its_counts_end(tmp_path: Path) -> None:
     failed = {"tool_use_id": "c1", "content": "Exit code: 2\nOutput:\nno", "is_error": True}
     assert contents(log)[2:] == [
         [thought, use("c1", "shell", command=["ls"]), use("c2", "patch", input="***")],
-        [result | failed, result],
+        [text("Allowed"), result | failed, result],
         [text("Done.")],
     ]
+
+
+def test_the_rollout_of_a_subagent_begins_with_a_copy_that_is_not_its_own(tmp_path: Path) -> None:
+    own = {"id": "child", "subagent_history_start_ordinal": 3}
+    payloads = [("session_meta", own), ("session_meta", META), said("user", "The parent's")]
+    payloads += [said("user", "Look"), said("assistant", "Seen.")]
+    log = opened(
+        tmp_path,
+        "\n".join(
+            json.dumps({"ordinal": number, "type": kind, "payload": payload})
+            for number, (kind, payload) in enumerate(payloads)
+        ),
+    )
+    assert contents(log) == ["Look", [text("Seen.")]]
+    assert (log[0].data["id"], log[0].data["lines"]["of the parent"]) == ("child", 2)
 
 
 def test_a_rollout_is_compacted_and_aborted(tmp_path: Path) -> None:
@@ -127,6 +143,22 @@ def test_a_trajectory_of_mini_swe_agent_has_both_of_its_apis(tmp_path: Path) -> 
     assert [one.usage.sent for one in typed(log, loop.ModelReplied)] == [70, 90]
     (run,) = typed(log, loop.RunEnded)
     assert (run.reason, run.turns) == ("Submitted", 2)
+
+
+def test_a_command_in_the_text_of_mini_swe_agent_is_a_call(tmp_path: Path) -> None:
+    says, about = "```mswea_bash_command\nls\n```", {"actions": [{"command": "ls"}]}
+    messages = [
+        {"role": "user", "content": "Fix it"},
+        {"role": "assistant", "content": says, "extra": about},
+        {"role": "user", "content": "a.py", "extra": {"returncode": 1}},
+        {"role": "assistant", "content": "No command.", "extra": {}},
+        {"role": "user", "content": "Give one."},
+    ]
+    log = opened(tmp_path, json.dumps({**MINI, "messages": messages}))
+    (end,) = typed(log, loop.ToolEnded)
+    assert (end.name, end.output, end.how) == ("bash", "a.py", "raised")
+    assert contents(log)[1] == [text(says), use("2.0", "bash", command="ls")]
+    assert contents(log)[3:] == [[text("No command.")], "Give one."]
 
 
 def test_a_saved_log_is_read_as_it_is_also_if_its_last_line_is_cut(tmp_path: Path) -> None:

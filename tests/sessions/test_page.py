@@ -119,7 +119,7 @@ def test_a_thousand_turns_are_less_than_three_megabytes() -> None:
 def test_a_request_is_piled_up_to_the_servers_count() -> None:
     thread = session_of(open_session(samples.path("thrash"))).lead
     for turn in thread.turns:
-        pile = charts.piled(thread, turn, ["Bash"])
+        pile = charts.piled(thread, turn, charts.marks_of(thread))
         assert sum(pile.values()) == pytest.approx(turn.usage.sent)
         assert pile[charts.FIXED] == pytest.approx(13_404, abs=3)
 
