@@ -77,6 +77,8 @@ class _Session:
                 by_prompt[text(table(given).get("prompt"))] = lane, call
         for key, lane in self._lanes.items():
             if key:
+                # The request for a summary is in a file of its own, as if it were a subagent's.
+                lane.title = "the summary, for a compaction" * key.startswith("acompact-")
                 prompt = content_text(lane.messages[0]["content"]) if lane.messages else ""
                 caller, call = self._callers.get(key) or by_prompt.get(prompt) or (self.main, "")
                 lane.child_of(self.main if caller is lane else caller, call, key)

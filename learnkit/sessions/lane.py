@@ -56,6 +56,7 @@ class Lane:
     Attributes:
         parent: of a subagent: the lane that has called it.
         call: the id of that call; empty if the file doesn't say.
+        title: what it is for, where the call doesn't say it.
         events: each with its time, in seconds since 1970; 0 where the file has none.
         messages: the array as it is now.
         calls: name and input of every call so far, by id.
@@ -67,7 +68,7 @@ class Lane:
 
     def __init__(self, reading: Reading, part: str = "") -> None:
         self.reading = reading
-        self.part, self.call, self.system = part, "", ""
+        self.part, self.call, self.title, self.system = part, "", "", ""
         self.parent: Lane | None = None
         self.events: list[tuple[float, object]] = []
         self.messages: list[Message] = []
@@ -218,6 +219,7 @@ class Lane:
         given = table(self.parent.calls.get(self.call, ("", None))[1])
         names = {"prompt": "prompt", "description": "description", "kind": "subagent_type"}
         about = {name: text(given.get(key)) for name, key in names.items()}
+        about["description"] = about["description"] or self.title
         link: dict[str, Any] = {"parent": self.parent.name, "call": self.call}
         self.events.insert(0, (self.events[0][0], subagents.SubagentStarted(**link, **about)))
         link |= {"turns": self.turns, "reason": self._last.reason}

@@ -41,7 +41,9 @@ def blocks(item: dict[str, Any]) -> list[dict[str, Any]]:
         case "reasoning":  # what is encrypted can't be read, and is left out
             return said([*tables(item.get("summary")), *tables(item.get("content"))], "thinking")
     given = item.get("arguments") or item.get("input") or item.get("action")
-    return [call(item.get("call_id") or item.get("id"), item.get("name") or kind, given)]
+    made = call(item.get("call_id") or item.get("id"), item.get("name") or kind, given)
+    ours = item.get("call_id") or kind == "local_shell_call"  # else the server has done it
+    return [made if ours else made | {"type": "server_tool_use"}]
 
 
 def usage(data: Any) -> UsageData | None:

@@ -101,9 +101,15 @@ def test_subagents_have_lanes_by_their_call_from_files_and_from_lines(tmp_path: 
     deeper = Lines("d", isSidechain=True, agentId="a0")
     deeper.user("Deeper")
     deeper.write(tmp_path / "s" / "subagents" / "agent-a0.jsonl")
+    summary = Lines("m", isSidechain=True)
+    summary.user("Summarise it")
+    summary.write(tmp_path / "s" / "subagents" / "agent-acompact-1.jsonl")
     log = lk.open_session(path)
 
-    assert {event.lane for event in log} == {"lead", "lead.t1", "lead.t1.t9", "lead.t2"}
+    agents = {"lead", "lead.t1", "lead.t1.t9", "lead.t2", "lead.acompact-1"}
+    assert {event.lane for event in log} == agents
+    (aside,) = typed(log, SubagentStarted, "lead.acompact-1")
+    assert (aside.parent, aside.description) == ("lead", "the summary, for a compaction")
     (one,) = typed(log, SubagentStarted, "lead.t1")
     assert (one.parent, one.call, one.kind) == ("lead", "t1", "Explore")
     assert (one.prompt, one.description) == ("Look around", "look")

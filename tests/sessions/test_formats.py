@@ -45,6 +45,7 @@ def test_a_rollout_has_the_turns_that_its_counts_end(tmp_path: Path) -> None:
         counts(1, 1),
         ("turn_context", {"model": "some-model"}),
         item("reasoning", summary=[{"type": "summary_text", "text": "hm"}]),
+        item("web_search_call", status="completed", action={"query": "q"}),
         item("function_call", call_id="c1", name="shell", arguments='{"command": ["ls"]}'),
         item("custom_tool_call", call_id="c2", name="patch", input="***"),
         counts(900, 400),
@@ -71,7 +72,11 @@ def test_a_rollout_has_the_turns_that_its_counts_end(tmp_path: Path) -> None:
     result = {"type": "tool_result", "tool_use_id": "c2", "content": "ok"}
     failed = {"tool_use_id": "c1", "content": "Exit code: 2\nOutput:\nno", "is_error": True}
     assert contents(log)[2:] == [
-        [thought, use("c1", "shell", command=["ls"]), use("c2", "patch", input="***")],
+        [
+            thought,
+            use("", "web_search_call", query="q") | {"type": "server_tool_use"},
+            *[use("c1", "shell", command=["ls"]), use("c2", "patch", input="***")],
+        ],
         [text("Allowed"), result | failed, result],
         [text("Done.")],
     ]

@@ -90,7 +90,7 @@ class Made:
         stop: str = "",
         hour: bool = False,
     ) -> Made:
-        """A request and its reply; ``usage`` is what the cache gave, what was written to it, the rest.
+        """A request and its reply; ``usage`` is what the cache gave, what was written, the rest.
 
         For an ``hour``, or for five minutes.
         """
