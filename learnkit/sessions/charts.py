@@ -162,7 +162,7 @@ def _along(canvas: Canvas, thread: Thread, left: float, step: float, base: float
     free = left
     for number, cut in enumerate(thread.cuts):
         x = left + step * (cut - 1)
-        canvas.edge(f"cut {number}", "M0 0v26", "", "i", x=x, y=base)
+        canvas.edge(f"cut {number}", "M0 0v4M0 24v12", "", "i", x=x, y=base)
         if free <= x < canvas.width - 72:
             canvas.text(f"cut {number} is", x + 4, base + 34, "compacted", "q")
             free = x + 72

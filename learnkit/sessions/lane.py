@@ -178,6 +178,8 @@ class Lane:
         if (turn := self.turn) is None:
             return
         self.turn, self._last = None, turn
+        if self._run is None:  # the harness went on by itself, after a notice
+            self._run = self.turns
         self.asked(turn.asked)
         about = {"stop_reason": turn.reason or None, **turn.about}
         took = max(0.0, turn.time - self._now)

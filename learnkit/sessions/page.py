@@ -148,8 +148,8 @@ def _header(session: Session, found: Sequence[Finding], above: str) -> str:
 def _outcome(lead: Thread) -> str:
     """How the session came out: why it ended, and what the model said last."""
     said = next((turn.said for turn in reversed(lead.turns) if turn.said), "")
-    last = f" It said last: {quoted(said, 160)}" if said else ""
-    how = f"It ended: {stopped(lead.ended)}." if lead.ended else "It hasn’t come to an end."
+    last = f" Its last words: {quoted(said, 160)}" if said else ""
+    how = f"How it ended: {stopped(lead.ended)}." if lead.ended else "It hasn’t come to an end."
     return f"{how}{last}" if lead.turns else ""
 
 

@@ -198,9 +198,7 @@ class Thread:
                 self.parent, self.title = parent, title or prompt
             case loop.RunStarted(system=system, tools=tools):
                 self.head = estimate_tokens(system) + estimate_tokens(list(tools))
-                self.prompts, self.ended = self.prompts + 1, ""
-                if self._idle is not None:
-                    self.waits.append((self._idle, time))
+                self.prompts += 1
             case loop.RunEnded(reason=reason):
                 self._idle, self.ended = time, reason
                 if turn:
@@ -216,6 +214,9 @@ class Thread:
             case CompactionSummarised(before=before):
                 self.cuts[len(self.turns) + 1] = before
             case loop.ModelRequested(purpose="conversation"):
+                if self._idle is not None:
+                    self.waits.append((self._idle, time))
+                self._idle, self.ended = None, ""
                 if turn is None or turn.replied is not None:  # else it is sent again
                     turn = Turn(len(self.turns) + 1, time)
                     self.turns.append(turn)
