@@ -17,7 +17,6 @@ _TYPES = {"session_meta", "response_item", "compacted", "turn_context", "event_m
 _FIELDS = {"timestamp", "type", "payload", "ordinal"}
 #: User messages that the harness writes.
 _INJECTED = re.compile(r"\s*(<[a-zA-Z_]+[ >]|# AGENTS\.md instructions)")
-_FAILED = re.compile(r'(Exit code: |exited with code |"exit_code":\s*)[1-9-]')
 
 
 def claims(entry: dict[str, Any]) -> bool:
@@ -85,8 +84,7 @@ class _Rollout:
             lane.user(said, time, injected=role != "user" or bool(_INJECTED.match(said)))
         elif kind.endswith("_output"):
             said = content_text(item.get("output"))
-            failed = bool(_FAILED.search(said[:400]))
-            lane.result(text(item.get("call_id")), said, time, failed)
+            lane.result(text(item.get("call_id")), said, time, openai.failed(said))
         else:
             turn = lane.turn
             answered = turn and turn.ends and turn.ends.keys() == turn.begun.keys()

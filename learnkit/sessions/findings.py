@@ -300,10 +300,12 @@ def failing_again(one: Thread, session: Session) -> Iterator[Finding]:
         first, last = its[0], its[-1]
         within = [call for call in one.calls.values() if first.start < call.start < last.start]
         edits = sum(call.does == "edit" and not call.failed for call in within)
-        after = f"through {count(edits, 'edit')}" if edits else "and nothing changed in between"
+        others = any(call.does == "run" and call.target != first.target for call in within)
+        nothing = ", and nothing changed in between" * (not others)  # another command may change it
+        after = f", through {count(edits, 'edit')}" if edits else nothing
         what, lines = one_line(first.target or first.name, 40), last.output.strip().splitlines()
         error = quoted(([line for line in lines if "Error" in line] or lines or [""])[-1])
-        said = f"{what} failed {len(its)} times with the same error, {after}: {error}."
+        said = f"{what} failed {len(its)} times with the same error{after}: {error}."
         minutes = ((last.end or last.start) - (first.end or first.start)) / 60
         quotes = (what, error) if first.target else (error,)
         yield Finding(said, _at(*its), _kept(one, its[1:]), minutes, quotes)

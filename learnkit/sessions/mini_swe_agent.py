@@ -1,7 +1,6 @@
 """mini-swe-agent's trajectories: one JSON object with the messages, as the model's API has them.
 
-A model without tools writes its commands into its text; the trajectory has them as ``actions`` too,
-and the next message is their result.
+A model without tools writes its command into its text, and the next message is the result.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from learnkit.sessions.lane import Lane, merged
 from learnkit.sessions.source import Reading, Told, document, seconds, table, tables, text
 
 HEAD = re.compile(rb'"(mini_version|trajectory_format|instance_cost)"\s*:')
+_COMMAND = re.compile(r"```(?:bash|mswea_bash_command)\s*\n(.*?)\n```", re.DOTALL)
 _ROLES = {"system", "user", "assistant", "response", "tool", "function_call_output", "exit"}
 
 
@@ -32,18 +32,18 @@ def read(path: Path, reading: Reading) -> list[Told]:
         extra, kind = table(one.get("extra")), one.get("role") or one.get("type") or "response"
         role, time = text(kind), seconds(extra.get("timestamp") or one.get("created_at"))
         said = reading.kept(content_text(one.get("content") or one.get("output")))
-        failed = bool(extra.get("returncode"))
+        failed = bool(extra.get("returncode")) or openai.failed(said)
         match role:
             case "system":
                 lane.system = said
             case "assistant" | "response":
                 counts = openai.usage(one.get("usage") or table(extra.get("response")).get("usage"))
-                blocks = reading.kept(_blocks(place, one, extra))
+                blocks = reading.kept(_blocks(place, one))
                 lane.reply(str(place), blocks, time, usage=counts, model=model)
             case "tool" | "function_call_output":
                 call = text(one.get("tool_call_id") or one.get("call_id"))
                 lane.result(call, said, time, failed)
-            case "user" if "returncode" in extra and lane.turn and lane.turn.begun:
+            case "user" if lane.turn and lane.turn.begun and "returncode" in (*extra, said[1:11]):
                 lane.result(next(iter(lane.turn.begun)), said, time, failed)
             case "user":
                 lane.user(said, time, injected=bool(lane.messages))
@@ -52,7 +52,7 @@ def read(path: Path, reading: Reading) -> list[Told]:
     return merged([lane])
 
 
-def _blocks(place: int, one: dict[str, Any], extra: dict[str, Any]) -> list[dict[str, Any]]:
+def _blocks(place: int, one: dict[str, Any]) -> list[dict[str, Any]]:
     """The content blocks of a reply, which is a message, or a response with items."""
     found = [block for item in tables(one.get("output")) for block in openai.blocks(item)]
     found += openai.said(one.get("reasoning_content"), "thinking")
@@ -60,7 +60,7 @@ def _blocks(place: int, one: dict[str, Any], extra: dict[str, Any]) -> list[dict
     for call in tables(one.get("tool_calls")):
         function = table(call.get("function"))
         found.append(openai.call(call.get("id"), function.get("name"), function.get("arguments")))
-    if not any(block["type"] == "tool_use" for block in found):
-        written = enumerate(tables(extra.get("actions")))
-        found += [openai.call(f"{place}.{n}", "bash", action) for n, action in written]
+    written = _COMMAND.findall(content_text(one.get("content")))
+    if len(written) == 1 and not any(block["type"] == "tool_use" for block in found):
+        found.append(openai.call(f"command {place}", "bash", {"command": written[0]}))
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from learnkit.events.loop import UsageData
@@ -13,6 +14,8 @@ from learnkit.sessions.source import number, table, tables, text
 _SENT, _OUT = ("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens")
 _CACHED = ("cached_input_tokens", "cached_tokens")
 _WRITTEN = ("cache_write_input_tokens", "cache_creation_input_tokens")
+#: How the output of a command begins that has failed: none of these formats has a field for it.
+_FAILED = re.compile(r'(Exit code: |exited with code |"exit_code":\s*|<returncode>)[1-9-]')
 
 
 def said(content: Any, kind: str = "text") -> list[dict[str, Any]]:
@@ -44,6 +47,11 @@ def blocks(item: dict[str, Any]) -> list[dict[str, Any]]:
     made = call(item.get("call_id") or item.get("id"), item.get("name") or kind, given)
     ours = item.get("call_id") or kind == "local_shell_call"  # else the server has done it
     return [made if ours else made | {"type": "server_tool_use"}]
+
+
+def failed(output: str) -> bool:
+    """Whether the output of a command says that it has failed."""
+    return bool(_FAILED.search(output[:400]))
 
 
 def usage(data: Any) -> UsageData | None:

@@ -35,11 +35,13 @@ _DOES: dict[str, Does] = {
     **dict.fromkeys(("Read", "NotebookRead", "read_file", "view"), "read"),
     **dict.fromkeys(("Edit", "MultiEdit", "Write", "NotebookEdit", "edit_file"), "edit"),
     **dict.fromkeys(("write_file", "apply_patch", "str_replace_editor"), "edit"),
-    **dict.fromkeys(("Bash", "bash", "shell", "exec_command", "local_shell", "execute"), "run"),
+    **dict.fromkeys(
+        ("Bash", "bash", "shell", "exec_command", "local_shell", "bash_command"), "run"
+    ),
 }
 #: Arguments that name a file.
 PATHS = ("file_path", "path", "notebook_path", "filename")
-_COMMANDS = ("command", "cmd", "script")
+_COMMANDS = ("command", "cmd", "script", "keystrokes")
 #: A patch of a file, as an argument or in a command.
 _PATCH = re.compile(r"\*\*\* (?:Update|Add) File: ([^\n\\]+)")
 #: A command that checks the work; and one that only names a checker, or reads its files.

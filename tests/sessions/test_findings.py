@@ -332,6 +332,16 @@ def test_the_error_of_a_call_that_fails_again_is_quoted() -> None:
         assert f"“{said}”" in found.quotes
 
 
+def test_what_came_between_two_failures_is_said_where_it_is_known() -> None:
+    def said(*between: Use) -> str:
+        run = bash("make x", "E 1", failed=True)
+        return findings(Made().prompt().each([run, *between, run, run]).end())[0].sentence
+
+    assert "the same error, and nothing changed in between: " in said(read("a.py"))
+    assert "the same error, through 1 edit: " in said(edit("a.md"))
+    assert "the same error: " in said(bash("sed -i s/a/b/ a.py")), "it may have changed something"
+
+
 def test_a_plan_that_was_never_updated_is_told_from_one_that_was() -> None:
     def said(*plans: tuple[str, ...]) -> str:
         made = Made().prompt()

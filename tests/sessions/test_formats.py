@@ -151,19 +151,31 @@ def test_a_trajectory_of_mini_swe_agent_has_both_of_its_apis(tmp_path: Path) -> 
 
 
 def test_a_command_in_the_text_of_mini_swe_agent_is_a_call(tmp_path: Path) -> None:
-    says, about = "```mswea_bash_command\nls\n```", {"actions": [{"command": "ls"}]}
+    says = "```bash\nls\n```"
     messages = [
         {"role": "user", "content": "Fix it"},
-        {"role": "assistant", "content": says, "extra": about},
-        {"role": "user", "content": "a.py", "extra": {"returncode": 1}},
-        {"role": "assistant", "content": "No command.", "extra": {}},
+        {"role": "assistant", "content": says},
+        {"role": "user", "content": "<returncode>1</returncode>\na.py"},
+        {"role": "assistant", "content": says, "extra": {"actions": [{"command": "ls"}]}},
+        {"role": "user", "content": "b.py", "extra": {"returncode": 0}},
+        {"role": "assistant", "content": f"{says}\n{says}"},
         {"role": "user", "content": "Give one."},
     ]
     log = opened(tmp_path, json.dumps({**MINI, "messages": messages}))
-    (end,) = typed(log, loop.ToolEnded)
-    assert (end.name, end.output, end.how) == ("bash", "a.py", "raised")
-    assert contents(log)[1] == [text(says), use("2.0", "bash", command="ls")]
-    assert contents(log)[3:] == [[text("No command.")], "Give one."]
+    ends = [(end.name, end.output[-4:], end.how) for end in typed(log, loop.ToolEnded)]
+    assert ends == [("bash", "a.py", "raised"), ("bash", "b.py", "ran")]
+    assert contents(log)[1] == [text(says), use("command 2", "bash", command="ls")]
+    assert contents(log)[5:] == [[text(f"{says}\n{says}")], "Give one."]
+
+
+def test_results_in_atif_without_an_id_are_those_of_the_calls_in_order(tmp_path: Path) -> None:
+    calls = [{"tool_call_id": id, "function_name": "bash_command"} for id in "ab"]
+    results = [{"content": "one"}, {"content": "<returncode>2</returncode>"}, {"content": "more"}]
+    step = {"source": "agent", "tool_calls": calls, "observation": {"results": results}}
+    log = opened(tmp_path, json.dumps({**ATIF, "steps": [step]}))
+    ends = [(end.id, end.output, end.how) for end in typed(log, loop.ToolEnded, "lead")]
+    assert ends == [("a", "one", "ran"), ("b", "<returncode>2</returncode>", "raised")]
+    assert contents(log)[-1][2:] == [text("more")]
 
 
 def test_a_saved_log_is_read_as_it_is_also_if_its_last_line_is_cut(tmp_path: Path) -> None:
