@@ -94,24 +94,25 @@ def context(thread: Thread, found: Sequence[Finding], width: float) -> Canvas:
         y = base - high * tick / scale
         canvas.edge(f"line {tick}", f"M0 0H{room:g}", x=left, y=y)
         canvas.text(f"tick {tick}", left - 8, y + 4, short(tick), "qe")
-    paths = dict.fromkeys(marks, "")
+    paths, piles = dict.fromkeys(marks, ""), [piled(thread, turn, marks) for turn in longest]
     wide = max(each - (2 if each > 8 else 0.6), 1)
-    for place, turn in enumerate(longest):
-        pile, y = piled(thread, turn, marks), 0.0
+    for place, pile in enumerate(piles):
+        y = 0.0
         for name, size in pile.items():
             if (tall := high * size / scale) >= 0.2:
                 x = each * place + 1
                 paths[name] += f"M{x:.1f} {-y:.1f}v{-tall:.1f}h{wide:.1f}v{tall:.1f}z"
             y += tall
+    for name, path in paths.items():
+        if path:
+            canvas.edge(f"part {name}", path, marks[name], "f", x=left, y=base)
+    for place, (turn, pile) in enumerate(zip(longest, piles, strict=True)):
         parts = ", ".join(f"{name} ≈{round(size):,}" for name, size in pile.items() if size >= 1)
         about = "" if turn.usage.known else "≈"
         says = f"Turn {turn.number}: {about}{thread.size(turn):,} tokens: {parts}"
         spot = left + each * place, base - heights[place], each, heights[place]
         pair = anchor(thread.lane, turn.number)
         canvas.bar(f"turn {place}", *spot, style="o", says=says, pair=pair)
-    for name, path in paths.items():
-        if path:
-            canvas.edge(f"part {name}", path, marks[name], "f", x=left, y=base)
     low = _along(canvas, thread, left, each / group, base)
     for number, x, y in spots:
         says, look = f"{number}: {found[number - 1].sentence}", ("failed", str(number), "bc")

@@ -111,9 +111,9 @@ class _Session:
             case "system", "api_error":
                 error = table(table(table(entry.get("error")).get("error")).get("error"))
                 why, said = text(error.get("type")) or "connection", text(error.get("message"))
-                wait, turn = number(entry.get("retryInMs")) / 1000, lane.turns + 1
-                retried = loop.ModelRetried(turn=turn, seconds=wait, error_type=why, message=said)
-                lane.add(retried)
+                about: Any = {"turn": lane.turns + 1, "error_type": why, "message": said}
+                wait = number(entry.get("retryInMs")) / 1000
+                lane.add(loop.ModelRetried(seconds=wait, **about))
         known = _FIELDS if kind in _SAID else entry.keys() if kind in _TYPES else ()
         lane.line(line, kind, entry, known)
         if id:

@@ -220,7 +220,7 @@ class Lane:
             return
         given = table(self.parent.calls.get(self.call, ("", None))[1])
         names = {"prompt": "prompt", "description": "description", "kind": "subagent_type"}
-        about = {name: text(given.get(key)) for name, key in names.items()}
+        about: Message = {name: text(given.get(key)) for name, key in names.items()}
         about["description"] = about["description"] or self.title
         link: dict[str, Any] = {"parent": self.parent.name, "call": self.call}
         self.events.insert(0, (self.events[0][0], subagents.SubagentStarted(**link, **about)))

@@ -299,8 +299,8 @@ def _agents(session: Session) -> str:
     few = "".join(f'<th class="n extra">{name}</th>' for name in ("turns", "calls", "time", "cost"))
     head = f'<th>agent</th>{few}<th class="n">tokens sent</th><th class="n">with subagents</th>'
     others = [one for one in every if one is not session.lead]
-    share = sum(t.usage.sent for one in others for t in one.turns)
-    share /= max(_sent(Usage.of(session.replies)), 1)
+    theirs = sum(t.usage.sent for one in others for t in one.turns)
+    share = theirs / max(_sent(Usage.of(session.replies)), 1)
     noun = "subagent" if all(one.parent for one in others) else "other agent"
     title = f"{count(len(others), noun)} sent {share:.0%} of all tokens."
     return _section("Agents", title, f"<table><tr>{head}</tr>{rows(None, 0)}</table>")

@@ -43,14 +43,12 @@ _STAY = _words("role type model stop_reason reason purpose how format by status 
 _NUMBERED = {"id": "id", "tool_use_id": "id", "call": "id", "description": "subagent"}
 _EMPTY = _words("title cwd path branch")
 _WORD = re.compile(r"[\w.:-]{1,60}")
-#: Names of details that may stay: those of events, of their parts, and of the blocks of a message;
-#: and the arguments of tools that say what a call is. Other details go.
+#: Names of details that may stay: those of events, of their parts, and of the blocks of a message.
 _PARTS = _words(
     "role type text thinking signature data tool_use_id is_error source media_type line"
 )
 _KNOWN = {*_PARTS, *(part.key for one in declarations() for part in details_of(one.cls))}
 _FREE = _words("unknown lines left_out")  # whose keys may be anything
-_ARGUMENTS = _words("command content old_string new_string offset limit pattern todos")
 _BLOCKS = _words("text thinking redacted_thinking tool_use tool_result image document")
 #: Names of home folders that are no person's.
 _NOBODY = _words("root user users node app ubuntu runner admin vscode shared public")
@@ -112,16 +110,19 @@ class Redaction:
         if self.keep_text:
             return {self._scrubbed(name): self._value(one, name) for name, one in value.items()}
         if key == "input":
-            return dict(self._argument(name, one) for name, one in value.items())
+            return self._arguments(value)
         known = (name for name in value if name in _KNOWN or name.endswith("_tokens"))
         return {name: self._value(value[name], name) for name in known if key not in _FREE}
 
-    def _argument(self, name: str, value: Any) -> tuple[str, str]:
-        if name in PATHS and isinstance(value, str):
-            suffix = re.search(r"\.[a-z0-9]{1,4}$", value)
-            return name, self._named("file", value) + (suffix[0] if suffix else "")
-        name = name if name in _ARGUMENTS else self._named("argument", name)
-        return name, self._hidden(value if isinstance(value, str) else str(value))
+    def _arguments(self, given: dict[str, Any]) -> dict[str, str]:
+        """The file, if there is one, as a number; the rest as long as it was."""
+        files = [name for name in PATHS if isinstance(given.get(name), str)]
+        rest = {name: one for name, one in given.items() if name not in files}
+        found = {"command": self._hidden(str(rest))} if rest else {}
+        for name in files:
+            suffix = re.search(r"\.[a-z0-9]{1,4}$", given[name])
+            found[name] = self._named("file", given[name]) + (suffix[0] if suffix else "")
+        return found
 
     def _text(self, text: str, key: str) -> str:
         if key in _NUMBERED and text:
