@@ -132,6 +132,14 @@ def test_deep_nesting_and_odd_numbers_stop_nothing(tmp_path: Path) -> None:
     fold(log)
 
 
+def test_a_block_without_a_type_is_drawn_also_where_it_is_summarised(tmp_path: Path) -> None:
+    lines = Lines()
+    lines.user([{}])
+    lines.reply("m1", text("Done."))
+    lines.user("In short", isCompactSummary=True)
+    fold(lk.open_session(lines.write(tmp_path / "s.jsonl")))
+
+
 def test_a_time_beyond_all_times_is_none(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     event = '{"seq": 0, "time": %s, "lane": "lead", "type": "note.taken", "data": {"a": 1}}\n'
