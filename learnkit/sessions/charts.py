@@ -214,7 +214,8 @@ def time_line(session: Session, width: float, most: int = 14) -> Canvas:
             free = at + text_width(took) + 12
     low += 20 * canvas.left_out("gone", 0, low + 8, len(every) - most, "more agent")
     marks = [("assistant", "the model"), ("call", "its tools")]
-    canvas.height = legend(canvas, 0, low + 6, [*marks, ("idle", "waits for you")]) + 4
+    marks += [("idle", "waits for you")] * bool(pauses)
+    canvas.height = legend(canvas, 0, low + 6, marks) + 4
     return canvas
 
 

@@ -220,7 +220,7 @@ def _numbers(session: Session) -> str:
         ("tokens written", short(usage.output_tokens), ""),
         ("longest request", short(max(map(lead.size, lead.turns), default=0)), "tokens"),
         ("tool calls", f"{len(calls):,}", f"{failed:,} failed" * bool(failed)),
-        ("requests sent again", f"{retries:,}", "after an error"),
+        ("failed requests", f"{retries:,}", "or sent again"),
     ]
     shown = (fact for fact in facts if fact[1] != "0")
     rows = (f"<div><dt>{a}</dt><dd>{b}<small>{c}</small></dd></div>" for a, b, c in shown)

@@ -228,7 +228,7 @@ class Thread:
                 turn.replied, turn.usage = time, reply.usage
                 turn.hour = bool(_hour(reply.usage))
                 turn.stop, turn.model = reply.stop_reason or "", reply.model or ""
-            case loop.ModelRetried():
+            case loop.ModelRetried() | loop.ModelFailed():
                 self.retries += 1
             case loop.ToolStarted(id=id, name=name, input=input, refused=refused):
                 does, target = _target(name, input)
