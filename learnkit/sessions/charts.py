@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 from learnkit.events.text import count, one_line
@@ -23,8 +23,9 @@ from learnkit.views.drawing.time_axis import Axis, duration
 FIXED, TALK, FILES, REST = "system prompt and tools", "messages", "files read", "other tools"
 KINDS = {FIXED: "system", TALK: "user", FILES: "agent-2", REST: "agent-7"}
 _TOOLS = ("agent-3", "agent-5", "agent-6")
-#: In pixels: the height of the plot, wide and narrow, the least a column takes, a finding's disc.
-HEIGHT, LOW, LEAST, DISC = 250, 170, 4, 11
+#: In pixels: the height of the plot, wide and narrow; the least and the most that a column takes; a
+#: finding's disc.
+HEIGHT, LOW, LEAST, WIDEST, DISC = 250, 170, 4, 64, 11
 
 
 def anchor(lane: str, number: int) -> str:
@@ -86,9 +87,9 @@ def context(thread: Thread, found: Sequence[Finding], width: float) -> Canvas:
     group = math.ceil(len(turns) / (room / LEAST))
     columns = [turns[first : first + group] for first in range(0, len(turns), group)]
     longest = [max(several, key=thread.size) for several in columns]
-    each = min(room / len(columns), 64)
+    each = min(room / len(columns), WIDEST)
     heights = [high * thread.size(turn) / scale for turn in longest]
-    spots = _spots(thread, found, each, each / group, heights, room)
+    spots = list(_spots(thread, found, heights, group, room))
     base = max([high, *(DISC - y for *_, y in spots)]) + 14
     for tick in ticks_of(scale):
         y = base - high * tick / scale
@@ -123,31 +124,26 @@ def context(thread: Thread, found: Sequence[Finding], width: float) -> Canvas:
 
 
 def _spots(
-    thread: Thread,
-    found: Sequence[Finding],
-    each: float,
-    step: float,
-    heights: Sequence[float],
-    room: float,
-) -> list[tuple[int, float, float]]:
+    thread: Thread, found: Sequence[Finding], heights: Sequence[float], group: int, room: float
+) -> Iterator[tuple[int, float, float]]:
     """Where a disc stands for each finding: above its turn, clear of the columns and the others.
 
-    Its number, and its place from the lower left corner of the plot. A column is ``each`` pixels
-    wide, and a turn ``step`` of them.
+    Its number, and its place from the lower left corner of the plot. A column has ``group`` turns.
     """
-    placed: list[tuple[int, float, float]] = []
+    placed: list[tuple[float, float]] = []
+    each = min(room / len(heights), WIDEST)
     for number, one in enumerate(found, start=1):
         mine = [turn for lane, turn in one.turns if lane == thread.lane]
         # That of a subagent is where it was started.
         mine += [call.turn for call in thread.calls.values() if call.child == one.turns[0][0]]
         if mine:
-            x = min(max(step * (mine[0] - 0.5), DISC), room - DISC - 1)
+            x = min(max(each * ((mine[0] - 1) // group + 0.5), DISC), room - DISC - 1)
             near = heights[max(int((x - DISC) // each), 0) : int((x + DISC) // each) + 1]
             y = -max(near) - DISC - 5
-            while any(abs(x - a) < 2 * DISC + 2 > abs(y - b) for _, a, b in placed):
+            while any(abs(x - a) < 2 * DISC + 2 > abs(y - b) for a, b in placed):
                 y -= 2
-            placed.append((number, x, y))
-    return placed
+            placed.append((x, y))
+            yield number, x, y
 
 
 def _along(canvas: Canvas, thread: Thread, left: float, step: float, base: float) -> float:

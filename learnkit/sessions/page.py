@@ -291,12 +291,12 @@ def _agents(session: Session) -> str:
             name = f'<a href="#{esc(anchor(one.lane, 1))}">{name}</a>'
         below = f"{_sent(rolled):,}" if any(child.parent == one.lane for child in every) else ""
         cost = f"${rolled.cost:.2f}" if rolled.cost else "–"
-        few = (f"{len(one.turns)}", f"{len(one.calls)}", lasted(one.span[1] - one.span[0]), cost)
+        few = f"{len(one.turns)}", f"{len(one.calls)}", cost
         cells = "".join(f'<td class="n extra">{value}</td>' for value in few)
         cells += f'<td class="n">{own:,}</td><td class="n">{below}</td>'
         return f'<tr><td style="padding-left:{1.2 * min(depth, 8):.1f}em">{name}</td>{cells}</tr>'
 
-    few = "".join(f'<th class="n extra">{name}</th>' for name in ("turns", "calls", "time", "cost"))
+    few = "".join(f'<th class="n extra">{name}</th>' for name in ("turns", "calls", "cost"))
     head = f'<th>agent</th>{few}<th class="n">tokens sent</th><th class="n">with subagents</th>'
     others = [one for one in every if one is not session.lead]
     theirs = sum(t.usage.sent for one in others for t in one.turns)

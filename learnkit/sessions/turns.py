@@ -167,13 +167,6 @@ class Thread:
     coming: list[tuple[dict[str, Any], bool]] = field(default_factory=list)
     _idle: float | None = None
 
-    @property
-    def span(self) -> tuple[float, float]:
-        """From its first request to its last result, in seconds on the log's clock."""
-        ends = [turn.replied or turn.asked for turn in self.turns]
-        ends += [call.end or call.start for call in self.calls.values()]
-        return (self.turns[0].asked, max(ends)) if self.turns else (0.0, 0.0)
-
     def fixed(self) -> int:
         """Tokens of the system prompt and the tools, which files of most agents don't hold.
 

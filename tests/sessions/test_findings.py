@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +17,6 @@ from learnkit.events.loop import MessagesRewritten
 from learnkit.events.subagents import SubagentStarted
 from learnkit.sessions import findings as f
 from learnkit.sessions import samples
-from learnkit.sessions.export import to_atif
 from learnkit.sessions.findings import findings
 from learnkit.sessions.read import open_session
 
@@ -381,13 +378,6 @@ def test_doubts_come_first_then_the_costliest_and_all_speak_of_turns_that_exist(
 )
 def test_what_the_samples_have_and_nothing_else(name: str, expected: set[str]) -> None:
     assert kinds(open_session(samples.path(name))) == expected
-
-
-@pytest.mark.parametrize("name", samples.NAMES)
-def test_an_exported_session_has_the_same_findings(name: str, tmp_path: Path) -> None:
-    log, path = open_session(samples.path(name)), tmp_path / "trajectory.json"
-    path.write_text(json.dumps(to_atif(log)), "utf-8")
-    assert findings(open_session(path)) == findings(log)
 
 
 @pytest.mark.parametrize("make", sample_sessions.SAMPLES)
