@@ -149,13 +149,13 @@ def _spots(
 def _along(canvas: Canvas, thread: Thread, left: float, step: float, base: float) -> float:
     """Number the turns, and say where the context was compacted; return where that ends."""
     last = len(thread.turns)
-    end = min(left + step * (last - 0.5), canvas.width - text_width(str(last)) / 2)
+    end = min(left + step * last, canvas.width)
     canvas.text("first", left, base + 18, "turn 1", "q")
     for number in ticks_of(last):
-        if left + 60 < (x := left + step * (number - 0.5)) < end - 24:
+        if left + 60 < (x := left + step * (number - 0.5)) < end - 48:
             canvas.text(f"at {number}", x, base + 18, str(number), "qc")
     if end > left + 60:
-        canvas.text("last", end, base + 18, str(last), "qc")
+        canvas.text("last", end, base + 18, str(last), "qe")
     free = left
     for number, cut in enumerate(thread.cuts):
         x = left + step * (cut - 1)

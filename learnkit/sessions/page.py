@@ -123,12 +123,13 @@ def _scripts() -> str:
 def _header(session: Session, found: Sequence[Finding], above: str) -> str:
     about, lead, cost = session.about, session.lead, Usage.of(session.replies).cost
     waited = f", {lasted(session.waited)} of it waiting for you" * (session.waited >= 60)
+    took = session.end - session.begin
     parts = [
         PurePath(about.cwd).name,
         _FORMATS.get(about.format, one_line(about.format, 20)),
         _when(session, 0, "%-d %b %Y, %H:%M"),
         count(len(lead.turns), "turn"),
-        lasted(session.end - session.begin) + waited,
+        (lasted(took) + waited) * (took >= 1),
         f"${cost:.2f}" if cost else "",
     ]
     doubts = sum(one.kind in OUTCOME for one in found)
