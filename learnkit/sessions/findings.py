@@ -278,7 +278,7 @@ def thinking_dropped(one: Thread, session: Session) -> Iterator[Finding]:
     if found:
         where = f"at turn {min(found)}" if len(found) == 1 else f"{len(found)} times"
         lost = sum(found.values())
-        said = f"≈{tokens(lost)} tokens of thinking were dropped {where}; only what was written down is left."
+        said = f"≈{tokens(lost)} tokens of thinking were dropped {where}; what it wrote is left."
         yield Finding(said, tuple((one.lane, number) for number in found), lost)
 
 

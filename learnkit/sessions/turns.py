@@ -320,15 +320,17 @@ def session_of(log: Iterable[Event]) -> Session:
             continue
         threads.setdefault(event.lane, Thread(event.lane)).take(typed, event.time)
         if isinstance(typed, loop.ModelReplied):
-            kinds = {"cache_creation": {_HOUR: _hour(typed.usage)}}
-            data = {"usage": {**(typed.usage.whole or {}), **kinds}, "model": typed.model}
-            session.replies.append(event._replace(data=data))
+            whole = (typed.usage.whole or {}).items()
+            usage = {key: one for key, one in whole if type(one) is int or key in _TARIFFS}
+            usage["cache_creation"] = {_HOUR: _hour(typed.usage)}
+            session.replies.append(event._replace(data={"usage": usage, "model": typed.model}))
     session.threads = {name: one for name, one in threads.items() if one.turns or one.parent}
     return session
 
 
-#: The count of tokens that were written to the cache for an hour.
+#: The count of tokens that were written to the cache for an hour, and what else a price depends on.
 _HOUR = "ephemeral_1h_input_tokens"
+_TARIFFS = ("speed", "service_tier", "inference_geo", "simulated")
 
 
 def _hour(usage: loop.UsageData) -> int:

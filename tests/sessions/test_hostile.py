@@ -22,6 +22,7 @@ from learnkit.events import loop
 from learnkit.events.vocabulary import read
 from learnkit.sessions import source
 from learnkit.sessions.export import to_atif
+from learnkit.sessions.page import page
 
 VIEWS = ("Messages", "Tokens", "Contexts", "Dispatch", "Timeline", "Compaction")
 
@@ -222,4 +223,5 @@ def test_anything_in_the_place_of_anything_becomes_a_log_that_can_be_drawn_and_e
     log = lk.open_session(path)
     assert [event.type for event in log if read(event) is None and "." in event.type] == []
     fold(log)
+    assert page(log)
     assert json.dumps(to_atif(log), allow_nan=False)

@@ -170,7 +170,9 @@ def test_the_outcome_is_the_last_one_and_stands_at_the_top(reason: str, how: str
     assert f"{how} Its last words: “Half of it.”" in page(made.log)
 
 
-@pytest.mark.parametrize(("turns", "numbers"), [(3, ["2"]), (27, ["10", "20"]), (152, ["50", "100"])])
+@pytest.mark.parametrize(
+    ("turns", "numbers"), [(3, ["2"]), (27, ["10", "20"]), (152, ["50", "100"])]
+)
 def test_turns_are_numbered_along_the_axis(turns: int, numbers: list[str]) -> None:
     made = Made().prompt()
     for _ in range(turns):
