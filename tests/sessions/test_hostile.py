@@ -141,6 +141,16 @@ def test_a_block_without_a_type_is_drawn_also_where_it_is_summarised(tmp_path: P
     fold(lk.open_session(lines.write(tmp_path / "s.jsonl")))
 
 
+def test_a_usage_of_anything_stops_no_page(tmp_path: Path) -> None:
+    lines = Lines()
+    lines.user("Look")
+    lines.reply("m1", text("Done."))
+    kinds = {"ephemeral_1h_input_tokens": "many"}
+    usage = {"input_tokens": {"a": 1}, "output_tokens": "7", "cache_creation": kinds}
+    lines.entries[-1]["message"]["usage"] = usage
+    assert page(lk.open_session(lines.write(tmp_path / "s.jsonl")))
+
+
 def test_a_time_beyond_all_times_is_none(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     event = '{"seq": 0, "time": %s, "lane": "lead", "type": "note.taken", "data": {"a": 1}}\n'
