@@ -272,8 +272,10 @@ def thinking_dropped(one: Thread, session: Session) -> Iterator[Finding]:
     for before, after in pairwise(one.turns):
         held = before.parts.get(("thinking", ""), 0)
         counted = before.usage.known and after.usage.known and not after.usage.simulated
-        if counted and after.estimate >= before.estimate and after.number not in one.cuts:
-            gone[after.number] += min(max(before.usage.sent - after.usage.sent, 0), held)
+        shrank = before.usage.sent - after.usage.sent
+        grew = after.estimate >= before.estimate and after.number not in one.cuts
+        if counted and grew and 0 < shrank <= 2 * held:  # else results were cleared, too
+            gone[after.number] += min(shrank, held)
     found = {number: size for number, size in sorted(gone.items()) if size >= THOUGHTS}
     if found:
         where = f"at turn {min(found)}" if len(found) == 1 else f"{len(found)} times"

@@ -176,6 +176,7 @@ CASES: dict[str, tuple[list[Callable[[], EventLog]], list[Callable[[], EventLog]
         [
             lambda: thoughtful(f.THOUGHTS + 50, f.THOUGHTS - 1),
             lambda: thoughtful(f.THOUGHTS - 50, f.THOUGHTS),  # it can't be thinking alone
+            lambda: thoughtful(f.THOUGHTS + 50, 3 * f.THOUGHTS),  # results were cleared
             lambda: thoughtful(f.THOUGHTS - 50, 0, cleared=1),
         ],
     ),
