@@ -150,33 +150,40 @@ def _pause(before: Turn, after: Turn) -> float:
     return after.asked - (before.replied or before.asked)
 
 
+def _cause(one: Thread, before: Turn, after: Turn) -> str:
+    """Why a young cache was lost, as far as what is left of it tells; empty if it doesn't."""
+    if before.model and after.model and before.model != after.model:
+        return ": the model was switched"
+    if not after.usage.cache_creation_input_tokens:  # the server may have had no room for it
+        return ""
+    # It holds a request from the beginning: the prompt, the tools, then the messages.
+    early = after.usage.cache_read_input_tokens > one.fixed() / 2
+    return f": {'an early message' if early else 'the prompt or a tool'} had changed"
+
+
+def _lost(one: Thread, found: list[tuple[Turn, Turn, int]], how: str, again: str) -> Finding:
+    """What a cache that was lost has cost."""
+    lost = sum(size for *_, size in found)
+    said = f"The cache {how} ≈{tokens(lost)} tokens cost the full price{again}."
+    return Finding(said, tuple((one.lane, turn.number) for _, turn, _ in found), lost)
+
+
 @_explained("s06", "Leave prompt, tools and earlier messages as they are, and keep one model.")
 def cache_rewritten(one: Thread, session: Session) -> Iterator[Finding]:
     """The cache was lost although it was young."""
-    found = list(_breaks(one, expired=False))
-    for before, after, _ in found[:1]:
-        why, lost = "", sum(lost for *_, lost in found)
-        if before.model and after.model and before.model != after.model:
-            why = ": the model was switched"
-        elif after.usage.cache_creation_input_tokens:  # else the server may have had no room for it
-            # What is cached comes from the beginning: the prompt, the tools, then the messages.
-            early = after.usage.cache_read_input_tokens > one.fixed() / 2
-            why = f": {'an early message' if early else 'the prompt or a tool'} had changed"
-        where = f"at turn {after.number}" if len(found) == 1 else f"{len(found)} times"
-        said = f"The cache broke {where}{why}, so ≈{tokens(lost)} tokens cost the full price."
-        yield Finding(said, tuple((one.lane, turn.number) for _, turn, _ in found), lost)
+    if found := list(_breaks(one, expired=False)):
+        causes = {_cause(one, before, after) for before, after, _ in found}
+        where = f"at turn {found[0][1].number}" if len(found) == 1 else f"{len(found)} times"
+        yield _lost(one, found, f"broke {where}{'' if len(causes) > 1 else causes.pop()}, so", "")
 
 
 @_explained("s06", "A cache lives 5 minutes, or an hour if set so: compact before a longer pause.")
 def cache_expired(one: Thread, session: Session) -> Iterator[Finding]:
     """The cache was lost in a pause."""
-    found = list(_breaks(one, expired=True))
-    for before, after, _ in found[:1]:
-        lost, pause = sum(lost for *_, lost in found), _pause(before, after)
-        long = f"a pause of {duration(60 * round(pause / 60))}"
-        where = long if len(found) == 1 else f"{len(found)} pauses"
-        said = f"The cache expired in {where}: ≈{tokens(lost)} tokens cost the full price again."
-        yield Finding(said, tuple((one.lane, turn.number) for _, turn, _ in found), lost)
+    if found := list(_breaks(one, expired=True)):
+        pause = duration(60 * round(_pause(*found[0][:2]) / 60))
+        where = f"a pause of {pause}" if len(found) == 1 else f"{len(found)} pauses"
+        yield _lost(one, found, f"expired in {where}:", " again")
 
 
 # What fills the context.

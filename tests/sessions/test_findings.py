@@ -310,6 +310,12 @@ def test_the_cause_is_said_where_what_is_left_of_the_cache_tells_it(
     assert cause in found.sentence
 
 
+def test_no_cause_is_said_of_breaks_that_have_several() -> None:
+    made = Made().prompt().turn(bash("a"), usage=(0, 9_000))
+    made.turn(bash("b"), usage=(0, 9_000), model=LARGE).turn(usage=(0, 9_000), model=LARGE)
+    assert "The cache broke 2 times, so ≈18,000 tokens" in findings(made.log)[0].sentence
+
+
 def test_what_a_result_cost_ends_with_a_compaction() -> None:
     whole = Made().prompt().turn(bash("ls", text(f.LARGE))).each([bash("a")] * 20).end()
     made = Made().prompt().turn(bash("ls", text(f.LARGE))).each([bash("a")] * 10)
