@@ -20,17 +20,21 @@ from learnkit.views.drawing.display import WIDE, Canvas
 Messages = Sequence[Mapping[str, Any]]
 #: In pixels: the first column, where the first row begins, and a row.
 _LEFT, _TOP, _ROW = 190, 50, 26
-_AROUND = r"\b(?:out|without|skip|omit|not?|ignor|exclu|drop|leave|minus|except)\w*\b"
+_NOT = (
+    r"(?:\b(?:out|without|skip|omit|not?|never|avoid|ignor|disregard|exclu|discard|drop|leav|minus"
+    r"|except|remov|invalid|unusable|wrong|bad)\w*\b|n['’]t\b)"
+)
 #: A fact of the recorded session -> a pattern that finds it in a text: words, and no meaning.
 FACTS = {
+    "in °C": r"°\s*C\b|celsius",
     "round down": r"\bdown|floor|truncat",
     "… for the display": r"digit|display|template|decimal",
-    "no day 36": rf"{_AROUND}[^.;]{{0,25}}\b36\b|\b36\b[^.;]{{0,25}}{_AROUND}",
+    "no day 36": rf"{_NOT}[^.;]{{0,25}}\b36(?:th)?\b|\b36(?:th)?\b[^.;]{{0,25}}{_NOT}",
     "… for the car": r"charlie|sensor|roof|\bcar\b",
     "drafts/ and N.S.": r"drafts.*\bN\.?S\b|\bN\.?S\b.*drafts",
     "… for the mail": r"midnight|mail",
     "check each unit": r"unit|°F|Fahrenheit",
-    "… as grep mixes them": r"grep",
+    "… as grep mixes them": rf"{_NOT}[^.;]{{0,25}}\bgrep|\bgrep[^.;]{{0,40}}(?:mix|unit|{_NOT})",
 }
 
 
@@ -96,7 +100,7 @@ def _recording() -> Recording:
 
 
 def survivors(summaries: Mapping[str, Sequence[str]]) -> Card:
-    """Draw which facts are in which summary; a mark tells the words by which it was found.
+    """Draw which facts are in which summary; a mark tells the words, or what was looked for.
 
     Args:
         summaries: what asked for them -> their texts.
@@ -114,7 +118,7 @@ def survivors(summaries: Mapping[str, Sequence[str]]) -> Card:
                 missed.append(fact if len(texts) == 1 else f"{fact} {number}×")
             for place, match in enumerate(found):
                 mark, glyph = ("done", "✓") if match else ("failed", "✗")
-                words = f"“{match[0]}”" if match else "is missing"
+                words = f"“{match[0]}”" if match else f"nothing fits {pattern}"
                 says, key = f"{name} {place + 1}: {fact}: {words}", f"{name} {place} {fact}"
                 at = x + place * step + 12
                 canvas.dot(key, at, _TOP + 6 + row * _ROW, 10, mark, glyph, says=says)
