@@ -24,17 +24,24 @@ _NOT = (
     r"(?:\b(?:out|without|skip|omit|not?|never|avoid|ignor|disregard|exclu|discard|drop|leav|minus"
     r"|except|remov|invalid|unusable|wrong|bad)\w*\b|n['’]t\b)"
 )
-#: A fact of the recorded session -> a pattern that finds it in a text: words, and no meaning.
+#: A fact of the recorded session -> what is looked for, in words, and a pattern that finds it in a
+#: text: words, and no meaning.
 FACTS = {
-    "in °C": r"°\s*C\b|celsius",
-    "round down": r"\bdown|floor|truncat",
-    "… for the display": r"digit|display|template|decimal",
-    "no day 36": rf"{_NOT}[^.;]{{0,25}}\b36(?:th)?\b|\b36(?:th)?\b[^.;]{{0,25}}{_NOT}",
-    "… for the car": r"charlie|sensor|roof|\bcar\b",
-    "drafts/ and N.S.": r"drafts.*\bN\.?S\b|\bN\.?S\b.*drafts",
-    "… for the mail": r"midnight|mail",
-    "check each unit": r"unit|°F|Fahrenheit",
-    "… as grep mixes them": rf"{_NOT}[^.;]{{0,25}}\bgrep|\bgrep[^.;]{{0,40}}(?:mix|unit|{_NOT})",
+    "in °C": ("°C, Celsius", r"°\s*C\b|celsius"),
+    "round down": ("down, floor, truncate", r"\bdown|floor|truncat"),
+    "… for the display": ("display, digit, template", r"digit|display|template|decimal"),
+    "no day 36": (
+        "36 beside a word such as no, not, omit, exclude, invalid",
+        rf"{_NOT}[^.;]{{0,25}}\b36(?:th)?\b|\b36(?:th)?\b[^.;]{{0,25}}{_NOT}",
+    ),
+    "… for the car": ("car, roof, Charlie, sensor", r"charlie|sensor|roof|\bcar\b"),
+    "drafts/ and N.S.": ("drafts and N.S.", r"drafts.*\bN\.?S\b|\bN\.?S\b.*drafts"),
+    "… for the mail": ("mail, midnight", r"midnight|mail"),
+    "check each unit": ("unit, °F, Fahrenheit", r"unit|°F|Fahrenheit"),
+    "… as grep mixes them": (
+        "grep beside a word such as mixes, unit, not, avoid",
+        rf"{_NOT}[^.;]{{0,25}}\bgrep|\bgrep[^.;]{{0,40}}(?:mix|unit|{_NOT})",
+    ),
 }
 
 
@@ -112,13 +119,13 @@ def survivors(summaries: Mapping[str, Sequence[str]]) -> Card:
         canvas.text(fact, 8, _TOP + 10 + row * _ROW, fact)
     for name, texts in summaries.items():
         missed = []
-        for row, (fact, pattern) in enumerate(FACTS.items()):
+        for row, (fact, (sought, pattern)) in enumerate(FACTS.items()):
             found = [re.search(pattern, text, re.IGNORECASE | re.DOTALL) for text in texts]
             if number := found.count(None):
                 missed.append(fact if len(texts) == 1 else f"{fact} {number}×")
             for place, match in enumerate(found):
                 mark, glyph = ("done", "✓") if match else ("failed", "✗")
-                words = f"“{match[0]}”" if match else f"nothing fits {pattern}"
+                words = f"“{match[0]}”" if match else f"not found ({sought})"
                 says, key = f"{name} {place + 1}: {fact}: {words}", f"{name} {place} {fact}"
                 at = x + place * step + 12
                 canvas.dot(key, at, _TOP + 6 + row * _ROW, 10, mark, glyph, says=says)
