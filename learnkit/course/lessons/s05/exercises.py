@@ -41,7 +41,11 @@ def check_loaded(is_loaded: Any) -> Verdict:
         ("a user who names pdf", _exchange({}, ""), False),
         ("a result with the skill pdf-forms", _exchange(_load("pdf-forms"), other), False),
         ("a call that failed", _exchange(_load(), failed, is_error=True), False),
-        ("a result that was cleared", _exchange(_load(), "[Previous: used load_skill]"), False),
+        (
+            "a result that was cut to [Previous: used load_skill]",
+            _exchange(_load(), "[Previous: used load_skill]"),
+            False,
+        ),
         ("a user who quotes the tag of pdf", _exchange({}, "", asked=f"What is {_TAG}?"), False),
         ("a grep whose result quotes the tag of pdf", _exchange(grep, f"a.md:3: {_TAG}"), False),
     )
