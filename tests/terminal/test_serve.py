@@ -227,3 +227,4 @@ def test_the_model_of_the_recording_must_be_asked_for() -> None:
         ("If it is above 30 °C in Beijing, mail me.",),
     )
     assert model.model == model.source.model  # type: ignore[attr-defined]
+    assert [line.partition(":")[0] for line in Model.of("s06/now").asked] == ["  prompt", "  then"]
