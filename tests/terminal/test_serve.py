@@ -217,6 +217,9 @@ def test_a_person_reads_only_what_is_new() -> None:
         *head,
         f"call: bash {json.dumps(call['input'])}",
     ]
+    bare = {"messages": [{"role": "user", "content": "Summarise."}]}
+    aside = ["── 1 message, a new conversation, no tools ──", "user: Summarise."]
+    assert new_lines(bare, request, "lead") == aside
     assert new_lines(longer, None, "lead") == [*whole, "error: no"]
 
 
