@@ -240,61 +240,6 @@ def ask_user(question: str) -> bool:
 
 
 # %% s03 todo
-POINTS = ("start", "before_run", "before_model", "refuse", "after_tools", "on_stop")
-HOOKS = {point: {} for point in POINTS}
-
-
-def hook(point):
-    """Register a function that the harness calls at a point of the loop."""
-
-    def register(function):
-        HOOKS[point][function.__name__] = function
-        return function
-
-    return register
-
-
-def call_hooks(point: str, agent: Agent, *more) -> list[str]:
-    """Call the functions of a point, and return the texts that they give."""
-    return [text for function in [*HOOKS[point].values()] if (text := function(agent, *more))]
-
-
-@hook("refuse")
-def permission(agent: Agent, call: dict) -> str | None:
-    """A plan comes first, and then the user."""
-    return plan_first(agent, call) or refusal(agent, call)
-
-
-def run_calls(agent: Agent, calls: list[dict], results: dict) -> None:
-    """Run calls in order, but neighbouring subtasks side by side."""
-    stop = agent.stop_children = Event()
-
-    def answer(call):
-        with PLACES, suppress(KeyboardInterrupt):  # which ends a child that is to stop
-            if not stop.is_set():  # it may have waited for a place
-                results[call["id"]] = run_call(agent, call)
-
-    for is_task, group in groupby(calls, key=lambda call: call["name"] == "task"):
-        if not is_task:
-            for call in group:
-                results[call["id"]] = run_call(agent, call)
-            continue
-        threads = [Thread(target=answer, args=(call,), daemon=True) for call in group]
-        try:
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-        except KeyboardInterrupt:
-            stop.set()
-            raise
-
-
-def user_message(results: list[dict], texts: list[str]) -> dict:
-    """What the model gets after its calls: the results, and what hooks have to say."""
-    return {"role": "user", "content": results + [{"type": "text", "text": t} for t in texts]}
-
-
 MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 
 
@@ -327,11 +272,6 @@ def updated(before: list[dict], items: list[dict]) -> list[dict]:
     return items
 
 
-@hook("start")
-def start_todo(agent: Agent) -> None:
-    agent.items, agent.rounds = [], 0
-
-
 @tool("lead")
 def todo(agent: Agent, items: list) -> str:
     """Replace your todo list, to plan work of several steps and to keep the plan up to date.
@@ -339,6 +279,66 @@ def todo(agent: Agent, items: list) -> str:
     at most one is in_progress. Give every item each time."""
     agent.items = updated(agent.items, items)
     return render(agent.items)
+
+
+POINTS = ("start", "before_run", "before_model", "refuse", "after_tools", "on_stop")
+HOOKS = {point: {} for point in POINTS}
+
+
+def hook(point):
+    """Register a function that the harness calls at a point of the loop."""
+
+    def register(function):
+        HOOKS[point][function.__name__] = function
+        return function
+
+    return register
+
+
+def call_hooks(point: str, agent: Agent, *more) -> list[str]:
+    """Call the functions of a point, and return the texts that they give."""
+    return [text for function in [*HOOKS[point].values()] if (text := function(agent, *more))]
+
+
+@hook("refuse")
+def permission(agent: Agent, call: dict) -> str | None:
+    """A plan comes first, and then the user."""
+    return plan_first(agent, call) or refusal(agent, call)
+
+
+@hook("start")
+def start_todo(agent: Agent) -> None:
+    agent.items, agent.rounds = [], 0
+
+
+def run_calls(agent: Agent, calls: list[dict], results: dict) -> None:
+    """Run calls in order, but neighbouring subtasks side by side."""
+    stop = agent.stop_children = Event()
+
+    def answer(call):
+        with PLACES, suppress(KeyboardInterrupt):  # which ends a child that is to stop
+            if not stop.is_set():  # it may have waited for a place
+                results[call["id"]] = run_call(agent, call)
+
+    for is_task, group in groupby(calls, key=lambda call: call["name"] == "task"):
+        if not is_task:
+            for call in group:
+                results[call["id"]] = run_call(agent, call)
+            continue
+        threads = [Thread(target=answer, args=(call,), daemon=True) for call in group]
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        except KeyboardInterrupt:
+            stop.set()
+            raise
+
+
+def user_message(results: list[dict], texts: list[str]) -> dict:
+    """What the model gets after its calls: the results, and what hooks have to say."""
+    return {"role": "user", "content": results + [{"type": "text", "text": t} for t in texts]}
 
 
 @hook("after_tools")

@@ -29,8 +29,8 @@ def check_loop(agent: Any) -> Verdict:
             )
 
     def after(one: Any, *given: Any) -> str:
-        calls = given[0] if len(given) == 1 and isinstance(given[0], list) else [None]
-        if any(not isinstance(call, dict) or call.get("type") != "tool_use" for call in calls):
+        calls: Any = given[0] if len(given) == 1 and isinstance(given[0], list) else [{}]
+        if any(call.get("type") != "tool_use" for call in calls):
             got = f"after the agent it got {_all(given)}" if given else "it got the agent alone"
             wrong.append(f"a hook of after_tools should get the agent and `calls`; {got}")
         else:
