@@ -138,14 +138,6 @@ def shortened(text: str, limit: int = 50_000) -> str:
     return "\n".join([text[: limit // 2], left_out, text[-limit // 2 :]])
 
 
-def path_in(agent: Agent, path: str) -> Path:
-    """A path in the agent's folder; a link or `..` must not lead out of it."""
-    full = (agent.folder / path).resolve()
-    if not full.is_relative_to(agent.folder):
-        raise PermissionError(f"{path} is outside of your folder")
-    return full
-
-
 # A command that prints its environment must not print your key.
 ENV = {name: value for name, value in os.environ.items() if "ANTHROPIC" not in name}
 STARTED = set()  # processes that may still run
@@ -177,6 +169,14 @@ def end(*processes: subprocess.Popen) -> None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         STARTED.discard(process)
+
+
+def path_in(agent: Agent, path: str) -> Path:
+    """A path in the agent's folder; a link or `..` must not lead out of it."""
+    full = (agent.folder / path).resolve()
+    if not full.is_relative_to(agent.folder):
+        raise PermissionError(f"{path} is outside of your folder")
+    return full
 
 
 @tool("write")
@@ -223,9 +223,11 @@ ASKING = Lock()
 
 def refusal(agent: Agent, call: dict) -> str | None:
     """Why a call may not run, or None."""
-    groups = agent.tools[call["name"]].groups
+    tool = agent.tools[call["name"]]
+    groups = tool.groups
     decision = next((POLICY[group] for group in groups if group in POLICY), "allow")
-    given = [f"  {name}: {value}" for name, value in call["input"].items()]
+    names = dict.fromkeys([*inspect.signature(tool).parameters, *call["input"]])  # path first
+    given = [f"  {name}: {call['input'][name]}" for name in names if name in call["input"]]
     if decision == "ask" and ask_user("\n".join([call["name"], *given])):
         return None
     return None if decision == "allow" else f"the user does not allow this {call['name']}"
