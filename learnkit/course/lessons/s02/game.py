@@ -54,7 +54,8 @@ def mechanisms(workspace: Path, texts: Sequence[str] = _BOBS) -> list[lk.Mechani
         (workspace / f"outbox/{number}.txt").write_text(f"To: {y}\n\n{x}\n", "utf-8", "replace")
         return "ok"
 
-    described = zip(texts, (get, get2, put), strict=True)
+    tools: tuple[Callable[..., str], ...] = (get, get2, put)
+    described = zip(texts, tools, strict=True)
     return [lk.Toolbox(*(lk.tool(description=text)(one) for text, one in described))]
 
 
