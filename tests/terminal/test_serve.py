@@ -213,7 +213,11 @@ def test_a_person_reads_only_what_is_new() -> None:
     assert new_lines(request, None, "lead") == ["── 1 message, a new conversation ──", *head]
     grown = ["── bob: 3 messages, 2 of them as before ──", "error: no"]
     assert new_lines(longer, request, "bob") == grown
-    whole = ["── 3 messages, a new conversation ──", *head, f"call: bash {json.dumps(call['input'])}"]
+    whole = [
+        "── 3 messages, a new conversation ──",
+        *head,
+        f"call: bash {json.dumps(call['input'])}",
+    ]
     assert new_lines(longer, None, "lead") == [*whole, "error: no"]
 
 
