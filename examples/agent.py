@@ -223,14 +223,12 @@ ASKING = Lock()
 
 def refusal(agent: Agent, call: dict) -> str | None:
     """Why a call may not run, or None."""
-    tool = agent.tools[call["name"]]
-    groups = tool.groups
-    decision = next((POLICY[group] for group in groups if group in POLICY), "allow")
-    names = dict.fromkeys([*inspect.signature(tool).parameters, *call["input"]])  # path first
-    given = [f"  {name}: {call['input'][name]}" for name in names if name in call["input"]]
-    if decision == "ask" and ask_user("\n".join([call["name"], *given])):
-        return None
-    return None if decision == "allow" else f"the user does not allow this {call['name']}"
+    tool, given = agent.tools[call["name"]], call["input"]
+    decision = next((POLICY[group] for group in tool.groups if group in POLICY), "allow")
+    names = dict.fromkeys([*inspect.signature(tool).parameters, *given])  # the path comes first
+    question = [call["name"], *(f"  {name}: {given[name]}" for name in names if name in given)]
+    allowed = decision == "allow" or (decision == "ask" and ask_user("\n".join(question)))
+    return None if allowed else f"the user does not allow this {call['name']}"
 
 
 def ask_user(question: str) -> bool:
