@@ -23,8 +23,8 @@ def test_a_table_tells_lists_files_and_reminders_apart() -> None:
     lab.remove()
     said = rounds.rounds({"this": agent.messages, "none": agent.messages[:1]}).splitlines()
     assert said[:2] == ["this  0$  e  T  $*  !  eT00", "none"]
-    assert said[-1].startswith("0 to 9 the list")
-    assert "* a reminder" in said[-1]
+    assert said[-1].startswith("A column is a round.   0 to 9 list")
+    assert "* reminder" in said[-1]
     assert "r read" not in said[-1]
 
 
@@ -50,7 +50,7 @@ def test_the_runs_of_a_model_are_there_in_order_and_whole() -> None:
         assert run[0] == runs["own/1"][0]
         assert run[-1]["role"] == "assistant"
         assert all(block["type"] == "text" for block in run[-1]["content"]), "it has ended"
-    listed = ["the list" in rounds.rounds({"": run}) for run in runs.values()]
+    listed = ["list:" in rounds.rounds({"": run}) for run in runs.values()]
     assert listed == [True] * 5 + [False] * 4, "own/6 to own/9 have no list"
 
 

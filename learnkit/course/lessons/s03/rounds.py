@@ -14,14 +14,14 @@ from learnkit.events.text import blocks_of, content_text
 Messages = Sequence[Mapping[str, Any]]
 #: What the signs mean; a table explains those that it has.
 SIGNS = {
-    r"\d": "0 to 9 the list, with so many completed",
-    "!": "! a list that is refused",
+    r"\d": "0 to 9 list: so many completed",
+    "!": "! list: refused",
     r"\$": "$ bash",
-    "p": "p bash, and tests pass",
+    "p": "p bash: tests pass",
     "r": "r read",
     "e": "e edit",
-    "T": "T an edit in tests/",
-    r"\*": "* a reminder",
+    "T": "T edit in tests/",
+    r"\*": "* reminder",
 }
 _DONE = re.compile(r"\((\d+)/\d+ completed\)$")
 _PASSED = re.compile(r"\b\d+ passed\b")
@@ -40,7 +40,8 @@ def rounds(runs: Mapping[str, Messages]) -> str:
         for line in lines
     )
     used = " ".join(sign for line in lines for sign in line[1:])
-    legend = "   ".join(text for sign, text in SIGNS.items() if re.search(sign, used))
+    signs = [text for sign, text in SIGNS.items() if re.search(sign, used)]
+    legend = "   ".join(["A column is a round.", *signs])
     return "\n".join([*rows, "", legend])
 
 
