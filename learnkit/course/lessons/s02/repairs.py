@@ -73,8 +73,15 @@ _DENIED = "the user does not"
 _CALLS = (
     ("look_at", "read", False, "which the policy allows", True, "done"),
     ("write_it", "write", True, "which the user allows", True, "done"),
-    ("write_it", "write", False, "which the user does not allow", False, _DENIED),
-    ("erase_it", "erase", True, "which the policy denies", False, _DENIED),
+    (
+        "write_it",
+        "write",
+        False,
+        "which the user does not allow",
+        False,
+        f"PermissionError: {_DENIED}",
+    ),
+    ("erase_it", "erase", True, "which the policy denies", False, f"PermissionError: {_DENIED}"),
     ("fly_to", "", True, "which there isn't", False, "no tool 'fly_to'"),
 )
 
@@ -107,6 +114,9 @@ def check_gate(agent: Any) -> Verdict:
             return f"{what}, doesn't run, but its result is no error"
         if reads not in result["content"] or bool(result.get("is_error")) == runs:
             said = result["content"]
+            if _DENIED in said and reads.endswith(_DENIED):
+                why = "the replies below were recorded with that"
+                return f"{what}, doesn't run, which is right; now raise a PermissionError: {why}"
             return f"{what}, doesn't run, but the model reads “{said}”; it should read “{reads} …”"
     return None
 
