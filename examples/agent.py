@@ -471,6 +471,7 @@ def forget(agent: Agent) -> None:
         agent.focus = ""
 
 
+AGAIN = ("bash", "read_file")  # a call brings their results back; for bash, that's a bet
 KEPT, LAST = 3, 2  # newest results that are not cleared; newest messages that no summary replaces
 
 
@@ -481,10 +482,10 @@ def cleared(messages: list[dict]) -> list[dict]:
     old = [block for block in seen if block["type"] == "tool_result"][:-KEPT]
 
     def shorter(block):
-        text = block.get("content", "")
-        if block not in old or len(text) <= 100 or block.get("is_error") or "<skill" in text:
+        text, name = block.get("content", ""), names.get(block.get("tool_use_id"))
+        if block not in old or name not in AGAIN or len(text) <= 100 or block.get("is_error"):
             return block
-        return {**block, "content": f"[Previous: used {names[block['tool_use_id']]}]"}
+        return {**block, "content": f"[Previous: used {name}]"}
 
     return [{**one, "content": [shorter(block) for block in blocks(one)]} for one in messages]
 
@@ -496,10 +497,12 @@ what a tool can bring back."""
 
 def summarise(agent: Agent) -> None:
     """Put a summary in place of the older messages."""
+    # What stays, and what goes?
     newest = tail(agent.messages, LAST)
     older = agent.messages[: -len(newest)]
     if not older:
         return
+    # Ask for a summary of what goes, in a request without tools.
     text = shortened(json.dumps(older, ensure_ascii=False), 4 * THRESHOLD)
     wish = f"{WISH} Above all: {agent.focus}." if agent.focus else WISH
     question = {"role": "user", "content": f"{wish}\n\n{text}"}
@@ -509,8 +512,9 @@ def summarise(agent: Agent) -> None:
         print(f"no summary: {error}", file=sys.stderr)
         return
     summary = "\n".join(block.text for block in reply.content if block.type == "text")
-    if not summary:  # nothing is worse than too much
+    if not summary:  # it would lose everything
         return
+    # Put it in their place, with what code carries over.
     lines = [f"[Summary of {save_transcript(agent)}]", summary, *carried(agent)]
     newest = [{**message, "content": blocks(message)} for message in newest]
     agent.messages = [{"role": "user", "content": "\n".join(lines)}, *newest]

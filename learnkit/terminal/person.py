@@ -80,6 +80,8 @@ def new_lines(request: Request, before: Request | None, lane: str) -> list[str]:
     if before is not None and messages[: len(before["messages"])] == before["messages"]:
         known = len(before["messages"]) + 1  # and the reply that was typed
     told = f"{known} of them as before" if known else "a new conversation"
+    if before is not None and before.get("tools") and not request.get("tools"):
+        told += ", no tools"  # a harness asks for something else, such as a summary
     who = "" if lane == "lead" else f"{lane}: "  # a program that names no lanes is the lead
     lines = [f"── {who}{count(len(messages), 'message')}, {told} ──"]
     if before is None or (before.get("system"), before.get("tools")) != (

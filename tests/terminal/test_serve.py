@@ -217,6 +217,9 @@ def test_a_person_reads_only_what_is_new() -> None:
         *head,
         f"call: bash {json.dumps(call['input'])}",
     ]
+    bare = {"messages": [{"role": "user", "content": "Summarise."}]}
+    aside = ["── 1 message, a new conversation, no tools ──", "user: Summarise."]
+    assert new_lines(bare, request, "lead") == aside
     assert new_lines(longer, None, "lead") == [*whole, "error: no"]
 
 
@@ -227,3 +230,4 @@ def test_the_model_of_the_recording_must_be_asked_for() -> None:
         ("If it is above 30 °C in Beijing, mail me.",),
     )
     assert model.model == model.source.model  # type: ignore[attr-defined]
+    assert [line.partition(":")[0] for line in Model.of("s06/now").asked] == ["  prompt", "  then"]
