@@ -94,8 +94,9 @@ def new_lines(request: Request, before: Request | None, lane: str) -> list[str]:
         lines += [f"system: {line}" for line in system.splitlines()]
         for tool in request.get("tools", []):
             names = ", ".join(tool.get("input_schema", {}).get("properties", {}))
-            first = tool.get("description", "").strip().partition("\n")[0]
+            first, *more = tool.get("description", "").strip().splitlines() or [""]
             lines.append(f"tool: {tool['name']}({names})  {first}")
+            lines += [f"      {line}" for line in more]  # all of it: a model sees nothing else
     for message in messages[known:]:
         content = message["content"]
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content

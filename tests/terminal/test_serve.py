@@ -208,7 +208,8 @@ def test_a_person_reads_only_what_is_new() -> None:
     result = {"type": "tool_result", "tool_use_id": "a", "content": "no", "is_error": True}
     later = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
     longer = {**request, "messages": [*request["messages"], *later]}
-    head = ["system: Act.", "tool: bash(command)  Run it.", "user: Look", "user: there"]
+    tool = ["tool: bash(command)  Run it.", "      More."]
+    head = ["system: Act.", *tool, "user: Look", "user: there"]
     assert new_lines(request, None, "lead") == ["── 1 message, a new conversation ──", *head]
     grown = ["── bob: 3 messages, 2 of them as before ──", "error: no"]
     assert new_lines(longer, request, "bob") == grown
