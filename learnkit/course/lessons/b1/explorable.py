@@ -52,29 +52,45 @@ STEPS = (
     Step(
         "read_file",
         "notes/oslo.md",
-        (PASSES, "a tool that only reads"),
+        (PASSES, "no rule, but it only reads"),
         _NO_WORD,
         _NO_COMMAND,
         "the note's order is read",
     ),
-    Step("bash", "git diff", (PASSES, "git, allowed"), _NO_WORD, (PASSES, "writes nothing")),
+    Step(
+        "bash", "git diff", (PASSES, "bash(git:*) covers it"), _NO_WORD, (PASSES, "writes nothing")
+    ),
     Step("bash", "rm -r stations", _UNKNOWN, _WORD, _CLOSED),
-    Step("bash", "git log; rm -r s*", (ASKS, "git is allowed, rm isn't"), _NO_WORD, _CLOSED),
-    Step("bash", "git -c alias.x='!rm -r s*' x", (PASSES, "git, allowed"), _NO_WORD, _CLOSED),
-    Step("bash", "git diff --output=stations/oslo.csv", (PASSES, "git, allowed"), _WORD, _CLOSED),
+    Step("bash", "git log; rm -r s*", (ASKS, "no rule covers rm"), _NO_WORD, _CLOSED),
+    Step(
+        "bash", "git -c alias.x='!rm -r s*' x", (PASSES, "bash(git:*) covers it"), _NO_WORD, _CLOSED
+    ),
+    Step(
+        "bash",
+        "git diff --output=stations/oslo.csv",
+        (PASSES, "bash(git:*) covers it"),
+        _WORD,
+        _CLOSED,
+    ),
     Step(
         "write_file",
         "tests/conftest.py",
-        (PASSES, "a file in tests/, allowed"),
+        (PASSES, "write_file(tests/*) covers it"),
         _NO_WORD,
         _NO_COMMAND,
         "a program is in tests/",
     ),
-    Step("bash", "python -m pytest -q", (PASSES, "pytest, allowed"), _NO_WORD, _CLOSED),
+    Step(
+        "bash",
+        "python -m pytest -q",
+        (PASSES, "bash(python -m pytest:*) covers it"),
+        _NO_WORD,
+        _CLOSED,
+    ),
     Step(
         "bash",
         "python -m heatwatch mail eve 31.4",
-        (PASSES, "heatwatch, allowed"),
+        (PASSES, "bash(python -m heatwatch:*) covers it"),
         _NO_WORD,
         (PASSES, "outbox/ may be written"),
         "eve has mail",
@@ -101,31 +117,22 @@ def way(step: Step, user: str) -> list[tuple[str, str, str]]:
 def draw(width: float, call: Step, user: str) -> Answer:
     """Draw the gates that a call comes to."""
     canvas, passed = Canvas(width), way(call, user)
-    canvas.text("call", _LINE, 18, f"{call.tool}  {call.about}", "m", "call")
-    for place, gate in enumerate(GATES):
-        y = _FIRST + place * _ROW
-        said, saw = passed[place][1:] if place < len(passed) else ("", "isn't asked any more")
-        mark = {PASSES: "done", STOPS: "failed"}.get(said, "")
-        canvas.box(
-            gate, 2 * _LINE, y, width - 2 * _LINE, 44, mark, (gate, saw), "" if said else "d"
-        )
-        if said:
-            canvas.edge(
-                f"to {gate}", f"M0 0V{_ROW if place else 34}", "call", "w", x=_LINE, y=y - 12
-            )
-    *_, (last, said, _) = passed
+    canvas.text("call", 0, 18, f"{call.tool} {call.about}", "m", "call")
+    last, said, _ = passed[-1]
     through = said != STOPS
-    y = _FIRST + (len(passed) - 1) * _ROW + 22
-    if through:
-        y = _FIRST + len(GATES) * _ROW + 8
-        canvas.edge("to the end", f"M0 0V{_ROW - 8}", "call", "w", x=_LINE, y=y - _ROW + 8)
-    canvas.dot(
-        "now", _LINE, y, 7, "failed" if said == STOPS else "call", "✗" if not through else ""
-    )
-    end = call.end or "it runs, and does no harm"
-    canvas.text("end", 2 * _LINE, _FIRST + len(GATES) * _ROW + 12, end if through else "", "b")
+    end = _FIRST + (len(GATES) * _ROW + 8 if through else len(passed) * _ROW - 34)
+    canvas.edge("way", f"M0 0V{end - 24}", "call", "w", x=_LINE, y=24)
+    for place, gate in enumerate(GATES):
+        said, saw = passed[place][1:] if place < len(passed) else ("", "isn't asked any more")
+        mark, style = {PASSES: ("done", ""), STOPS: ("failed", ""), "": ("", "d")}[said]
+        lines = _SEES[gate], saw
+        y = _FIRST + place * _ROW
+        canvas.box(gate, 2 * _LINE, y, width - 2 * _LINE, 44, mark, lines, style)
+    canvas.dot("now", _LINE, end, 7, "call" if through else "failed", "" if through else "✗")
+    happens = call.end or "it runs, and does no harm"
+    canvas.text("end", 2 * _LINE, _FIRST + len(GATES) * _ROW + 12, happens * through, "b")
     canvas.height = _FIRST + len(GATES) * _ROW + 24
-    finding = f"Nothing stops this call: {end}."
+    finding = f"Nothing stops this call: {happens}."
     if not through:
         names = {MODE: "Plan mode stops", RULES: "The rules ask you, and you stop"}
         finding = f"{names.get(last, f'The {last} stops')} this call."
@@ -142,6 +149,13 @@ def explorable() -> Explorable:
     )
 
 
+#: What a gate goes by.
+_SEES = {
+    MODE: "Plan mode sees the tool's name",
+    GUARD: "The guard sees the call as text",
+    RULES: "Rules see its commands, or its path",
+    BOX: "The sandbox sees what is written",
+}
 _LINE, _FIRST, _ROW = 12, 34, 56
 _ASSUMES = (
     f"The rules allow {', '.join(ALLOWED)}. The guard refuses whatever has “stations” in it. In "
