@@ -45,7 +45,7 @@ REMINDER, IDENTITY, WORKTREE = frame("reminder"), frame("identity"), frame("work
 TODO_LIST, TASKS, SKILL = frame("todo"), frame("tasks"), frame("skill")
 SUMMARY, SUMMARY_SO_FAR = frame("summary"), frame("summary-so-far")
 REQUEST, ATTACHMENT = frame("request"), frame("attachment")
-CONVERSATION, GOAL, BACKGROUND = frame("conversation"), frame("goal"), frame("background")
+CONVERSATION, GOAL = frame("conversation"), frame("goal")
 INSTRUCTIONS, ENVIRONMENT, HOOK = frame("instructions"), frame("environment"), frame("hook")
 MEMORY, MCP = frame("memory"), frame("mcp")
 
