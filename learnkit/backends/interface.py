@@ -348,7 +348,7 @@ class RequestBackend(Protocol):
 
     A request is pending until it is answered, once and only by its addressee, or until it expires:
     at its deadline, or because the teammate that it concerns has ended or has a new assignment.
-    ``learnkit.backends.request.RULES`` lists every succession of states that is allowed.
+    ``learnkit.backends.request.ANSWERS`` lists what may be answered.
     """
 
     def open(

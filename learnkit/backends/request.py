@@ -1,59 +1,26 @@
-"""A request that needs an answer: what every backend stores, and which state may follow which.
+"""A request that needs an answer: what every backend stores, and what may become of it.
 
 A request has an id, so that "ok" answers one question and no other.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
+
+from learnkit.errors import ToolError
 
 Kind = Literal["shutdown", "plan"]
 State = Literal["pending", "approved", "rejected", "changes_requested", "expired"]
 Answer = Literal["approved", "rejected", "changes_requested"]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One legal succession of states.
-
-    Attributes:
-        kind: of the request.
-        before: the state that it has.
-        after: the state that may follow.
-        by: who may cause it: the addressee, or the harness by itself.
-        then: what it means.
-    """
-
-    kind: Kind
-    before: State
-    after: State
-    by: Literal["addressee", "harness"]
-    then: str
-
-
-#: All that can happen to a request; nothing else can.
-RULES: tuple[Rule, ...] = (
-    Rule("shutdown", "pending", "approved", "addressee", "it finishes the calls in hand and ends"),
-    Rule("shutdown", "pending", "rejected", "addressee", "it works on"),
-    Rule(
-        "shutdown",
-        "pending",
-        "expired",
-        "harness",
-        "it gets no further turn; a model call under way isn't interrupted",
-    ),
-    Rule("plan", "pending", "approved", "addressee", "the tools that write are open to it"),
-    Rule("plan", "pending", "rejected", "addressee", "the tools that write stay closed"),
-    Rule("plan", "pending", "changes_requested", "addressee", "it is asked for another plan"),
-    Rule(
-        "plan",
-        "pending",
-        "expired",
-        "harness",
-        "nothing, because its author has ended or has another task",
-    ),
-)
+#: What the addressee of a pending request may answer. It may also expire; nothing else can happen.
+ANSWERS: dict[Kind, tuple[Answer, ...]] = {
+    "shutdown": ("approved", "rejected"),
+    "plan": ("approved", "rejected", "changes_requested"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +65,31 @@ class Request:
         return asdict(self)
 
 
-def may(request: Request, after: State, by: Literal["addressee", "harness"]) -> bool:
-    """Whether a request may get a state."""
-    found = (request.kind, request.state, after, by)
-    return any((rule.kind, rule.before, rule.after, rule.by) == found for rule in RULES)
+def check_free(requests: Iterable[Request], to: str) -> None:
+    """Refuse a second request as long as one of these, of its kind and teammate, is pending."""
+    for old in requests:
+        if old.state == "pending":
+            raise ToolError(f"request {old.id} to {to} has no answer yet; wait for it")
+
+
+def answered(old: Request, by: str, state: Answer, note: str) -> Request:
+    """Return a request with its answer, if it may have it."""
+    if old.to != by:
+        raise ToolError(f"request {old.id} is for {old.to} to answer, not for {by}")
+    if old.state != "pending":
+        raise ToolError(f"request {old.id} is already {old.state}, which cannot be changed")
+    if state not in ANSWERS[old.kind]:
+        raise ToolError(f"a {old.kind} request cannot become {state}")
+    return replace(old, state=state, note=note)
+
+
+def expired(requests: Iterable[Request], why: str) -> list[Request]:
+    """Return those that are pending, as they are once they have expired."""
+    pending = (one for one in requests if one.state == "pending")
+    return [replace(one, state="expired", note=why) for one in pending]
+
+
+def unknown(id: str, latest: Sequence[str]) -> ToolError:
+    """Return the error for an id that no request has."""
+    known = ", ".join(latest) or "none"
+    return ToolError(f"there is no request {id!r}; the latest requests are: {known}")

@@ -93,14 +93,14 @@ def test_a_change_that_becomes_visible_late_is_news(address: str) -> None:
         board = quick.board()
         board.open()
         with held_open(slow) as (about_to_commit, go_on):
-            claimed = pool.submit(claim(1), slow.board())
+            made = pool.submit(slow.board().create, "late")
             assert about_to_commit.wait(LIMIT)
             board.claim(2, "bob")
             assert [new and new.owner for _, new in board.news()] == ["bob"]
             assert board.news() == []
             go_on.set()
-        assert claimed.result(LIMIT).id == 1
-        assert [new and new.owner for _, new in board.news()] == ["alice"]
+        assert made.result(LIMIT).id == 4
+        assert [new and new.subject for _, new in board.news()] == ["late"]
         board.update(3, "deleted")
         assert [(old and old.id, new) for old, new in board.news()] == [(3, None)]
         assert board.news() == []

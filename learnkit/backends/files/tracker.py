@@ -20,10 +20,16 @@ from typing_extensions import TypedDict
 
 from learnkit.backends.files.store import VERSION, Document, following
 from learnkit.backends.interface import RequestBackend
-from learnkit.backends.request import RULES, Answer, Kind, Request, State, may
-from learnkit.errors import ToolError
-
-__all__ = ["KEPT", "RULES", "Answer", "Kind", "Request", "State", "Tracker"]
+from learnkit.backends.request import (
+    Answer,
+    Kind,
+    Request,
+    State,
+    answered,
+    check_free,
+    expired,
+    unknown,
+)
 
 #: How many closed requests are kept, the newest ones.
 KEPT = 500
@@ -69,30 +75,20 @@ class Tracker(RequestBackend):
             new = replace(new, assignment=data["assignments"].get(new.teammate, 0))
             if within is not None:
                 new = replace(new, expires=(self._now() + timedelta(seconds=within)).isoformat())
-            for old in self._read(data):
-                if (old.kind, old.teammate, old.state) == (kind, new.teammate, "pending"):
-                    raise ToolError(f"request {old.id} to {to} has no answer yet; wait for it")
+            same = (kind, new.teammate)
+            check_free([one for one in self._read(data) if (one.kind, one.teammate) == same], to)
             data["next_id"] = number + 1
             data["requests"] = _kept([*data["requests"], asdict(new)])
             return new
 
     def answer(self, id: str, by: str, state: Answer, note: str = "") -> Request:
         with self._file.change(_EMPTY) as data:
-            old = self._find(data, id)
-            if old.to != by:
-                raise ToolError(f"request {id} is for {old.to} to answer, not for {by}")
-            if old.state != "pending":
-                raise ToolError(f"request {id} is already {old.state}, which cannot be changed")
-            if not may(old, state, "addressee"):
-                raise ToolError(f"a {old.kind} request cannot become {state}")
-            return _put(data, replace(old, state=state, note=note))
+            return _put(data, answered(self._find(data, id), by, state, note))
 
     def expire(self, id: str, why: str) -> Request | None:
         with self._file.change(_EMPTY) as data:
-            old = self._find(data, id, late=False)
-            if not may(old, "expired", "harness"):
-                return None
-            return _put(data, replace(old, state="expired", note=why))
+            ended = expired([self._find(data, id, late=False)], why)
+            return _put(data, ended[0]) if ended else None
 
     def expire_all(self, teammate: str, why: str) -> list[Request]:
         pending = [
@@ -139,8 +135,7 @@ class Tracker(RequestBackend):
         for request in requests:
             if request.id == id:
                 return request
-        known = ", ".join(one.id for one in requests[-5:]) or "none"
-        raise ToolError(f"there is no request {id!r}; the latest requests are: {known}")
+        raise unknown(id, [one.id for one in requests[-5:]])
 
     def _read(self, data: dict[str, Any], late: bool = True) -> list[Request]:
         """The requests; with ``late``, one whose time is up counts as expired."""

@@ -24,7 +24,7 @@ from learnkit.backends.sql.tables import (
     iso,
 )
 from learnkit.backends.task import Change, Changes, Task, checked
-from learnkit.errors import ToolError, extra
+from learnkit.errors import extra
 
 with extra("sql"):
     from sqlalchemy import (
@@ -37,7 +37,6 @@ with extra("sql"):
         case,
         cast,
         delete,
-        exists,
         func,
         insert,
         or_,
@@ -49,8 +48,8 @@ with extra("sql"):
 class SqlBoard(BoardBackend):
     """The tasks of a team.
 
-    Claims hold the board's lock together. Every other change holds it alone, since what it decides
-    on (a blocker that is completed, a task that has not begun) must not change meanwhile.
+    A change holds the board's lock, since what it decides on (a blocker that is completed, a task
+    that has not begun) must not change meanwhile.
     """
 
     def __init__(self, database: Database, team: str) -> None:
@@ -87,9 +86,14 @@ class SqlBoard(BoardBackend):
         return list(self._database.read(self._load).values())
 
     def ready(self) -> list[Task]:
-        free = and_(TASKS.c.status == "pending", TASKS.c.owner == "", ~self._waits())
-        where = and_(OPEN, or_(free, self._is_over()))
-        return list(self._database.read(lambda c: self._load(c, where=where)).values())
+        def act(connection: Connection) -> list[Task]:
+            tasks = self._load(connection, where=OPEN)
+            waited_for = {id for task in tasks.values() for id in task.blocked_by}
+            near = tasks | self._load(connection, waited_for - tasks.keys())
+            now = self._now(connection)
+            return [task for task in tasks.values() if rules.can_be_claimed(task, near, now)]
+
+        return self._database.read(act)
 
     def change(self, id: int, changes: Changes) -> Task | None:
         connects = bool(changes.add_blocked_by or changes.add_blocks)
@@ -113,29 +117,14 @@ class SqlBoard(BoardBackend):
     ) -> Task:
         rules.check_owner(owner)
         rules.check_lease(lease)
-        task, fenced = TASKS.c, bool(incarnation or lease)
-        free = or_(task.status == "pending", self._is_over())
 
         def act(connection: Connection) -> list[Task]:
-            self._database.lock(connection, "board", self._team, shared=True)
-            claim = (
-                update(TASKS)
-                .where(task.team == self._team, task.id == id, free, ~self._waits())
-                .values(
-                    status="in_progress",
-                    owner=owner,
-                    incarnation=incarnation,
-                    lease_until=None if lease is None else self._database.now + lease,
-                    token=task.token + 1 if fenced else _next_token(),
-                    changed=self._transaction(),
-                )
-            )
-            if connection.execute(claim).rowcount:
-                return [self._load(connection, [id])[id]]
+            self._database.lock(connection, "board", self._team)
             near = self._near(connection, [id], False)
-            now = datetime.fromtimestamp(connection.scalars(select(self._database.now)).one(), UTC)
-            rules.claimed(near, near[id], owner, incarnation, lease, now)  # says why it cannot be
-            raise ToolError(f"another worker was faster with task {id}; claim one that is ready")
+            now = self._now(connection)
+            claimed = rules.claimed(near, near[id], owner, incarnation, lease, now)
+            self._store(connection, near, {**near, id: claimed})
+            return [self._load(connection, [id])[id]]
 
         return self._one(act)
 
@@ -152,23 +141,12 @@ class SqlBoard(BoardBackend):
         return self._database.change(act)
 
     def release(self, owner: str, incarnation: str) -> list[Task]:
-        gift = (
-            update(TASKS)
-            .where(*self._held_by(owner, incarnation))
-            .values(
-                status="pending",
-                owner="",
-                incarnation="",
-                lease_until=None,
-                token=_next_token(),
-                changed=self._transaction(),
-            )
-            .returning(TASKS.c.id)
-        )
-
         def act(connection: Connection) -> list[Task]:
-            ids = connection.scalars(gift).all()
-            return list(self._load(connection, ids).values())
+            self._database.lock(connection, "board", self._team)
+            held = self._load(connection, where=and_(*self._held_by(owner, incarnation)))
+            free = rules.released(held.values(), owner, incarnation)
+            self._store(connection, held, {task.id: task for task in free})
+            return list(self._load(connection, held.keys()).values())
 
         return self._database.write(self._team, act, Task.from_json)
 
@@ -229,20 +207,9 @@ class SqlBoard(BoardBackend):
         held["incarnation"] = incarnation
         return [OPEN, *(TASKS.c[key] == value for key, value in held.items())]
 
-    def _is_over(self) -> ColumnElement[bool]:
-        """Whether a task's lease is over."""
-        return and_(TASKS.c.status == "in_progress", TASKS.c.lease_until < self._database.now)
-
-    def _waits(self) -> ColumnElement[bool]:
-        """Whether a task has an open blocker."""
-        blocker = TASKS.alias()
-        return exists().where(
-            EDGES.c.team == TASKS.c.team,
-            EDGES.c.blocked == TASKS.c.id,
-            blocker.c.team == EDGES.c.team,
-            blocker.c.id == EDGES.c.blocker,
-            blocker.c.status != "completed",
-        )
+    def _now(self, connection: Connection) -> datetime:
+        """The time on the database's clock."""
+        return datetime.fromtimestamp(connection.scalars(select(self._database.now)).one(), UTC)
 
     def _load(
         self,
@@ -330,11 +297,6 @@ class SqlBoard(BoardBackend):
                 )
             if more := [{"team": self._team, "blocked": id, "blocker": b} for b in now - was]:
                 connection.execute(insert(EDGES), more)
-
-
-def _next_token() -> ColumnElement[int]:
-    """The token after a change of hands: it rises from the first claim under a lease on."""
-    return case((TASKS.c.token > 0, TASKS.c.token + 1), else_=0)
 
 
 def _number(transaction: ColumnElement[Any]) -> ColumnElement[int]:

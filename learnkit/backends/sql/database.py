@@ -151,15 +151,14 @@ class Database:
         """Let a function change something that may happen twice, as a beat may."""
         return self._patiently(act, writes=True)
 
-    def lock(self, connection: Connection, what: str, team: str, *, shared: bool = False) -> None:
+    def lock(self, connection: Connection, what: str, team: str) -> None:
         """Hold a lock until the end of the transaction.
 
         SQLite lets only one transaction write at a time, and needs none.
         """
         if self.remote:
             number = zlib.crc32(f"{what}:{team}".encode()) - 2**31
-            take = func.pg_advisory_xact_lock_shared if shared else func.pg_advisory_xact_lock
-            connection.execute(select(take(_LOCKS, number)))
+            connection.execute(select(func.pg_advisory_xact_lock(_LOCKS, number)))
 
     def create(self) -> None:
         """Make the tables, if they are not there."""

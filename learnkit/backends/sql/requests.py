@@ -8,10 +8,18 @@ from typing import Any
 
 from learnkit.backends.files.roster import no_member, silence
 from learnkit.backends.interface import Member, RequestBackend, RosterBackend
-from learnkit.backends.request import Answer, Kind, Request, may
+from learnkit.backends.request import (
+    Answer,
+    Kind,
+    Request,
+    answered,
+    check_free,
+    expired,
+    unknown,
+)
 from learnkit.backends.sql.database import Database
 from learnkit.backends.sql.tables import ASSIGNMENTS, MEMBERS, PLANS, REQUESTS, iso
-from learnkit.errors import ToolError, extra
+from learnkit.errors import extra
 
 with extra("sql"):
     from sqlalchemy import (
@@ -45,9 +53,7 @@ class SqlRequests(RequestBackend):
 
         def act(connection: Connection) -> list[Request]:
             self._lock(connection)
-            for old in self._load(connection, teammate=asked.teammate, kind=kind, state="pending"):
-                if old.state == "pending":  # another's time may be up
-                    raise ToolError(f"request {old.id} to {to} has no answer yet; wait for it")
+            check_free(self._load(connection, teammate=asked.teammate, kind=kind), to)
             new = {
                 "kind": kind,
                 "sender": sender,
@@ -67,31 +73,22 @@ class SqlRequests(RequestBackend):
     def answer(self, id: str, by: str, state: Answer, note: str = "") -> Request:
         def act(connection: Connection) -> list[Request]:
             self._lock(connection)
-            old = self._find(connection, id)
-            if old.to != by:
-                raise ToolError(f"request {id} is for {old.to} to answer, not for {by}")
-            if old.state != "pending":
-                raise ToolError(f"request {id} is already {old.state}, which cannot be changed")
-            if not may(old, state, "addressee"):
-                raise ToolError(f"a {old.kind} request cannot become {state}")
-            return self._close(connection, id, state, note)
+            return self._put(connection, [answered(self._find(connection, id), by, state, note)])
 
         return self._one(act)
 
     def expire(self, id: str, why: str) -> Request | None:
         def act(connection: Connection) -> list[Request]:
             self._lock(connection)
-            return self._expire(connection, [self._find(connection, id, late=False)], why)
+            found = self._find(connection, id, late=False)
+            return self._put(connection, expired([found], why))
 
         return next(iter(self._database.write(self._team, act, _request)), None)
 
     def expire_all(self, teammate: str, why: str) -> list[Request]:
         def act(connection: Connection) -> list[Request]:
             self._lock(connection)
-            pending = [
-                one for one in self._load(connection, teammate=teammate) if one.state == "pending"
-            ]
-            return self._expire(connection, pending, why)
+            return self._put(connection, expired(self._load(connection, teammate=teammate), why))
 
         return self._database.write(self._team, act, _request)
 
@@ -104,11 +101,11 @@ class SqlRequests(RequestBackend):
 
         def act(connection: Connection) -> list[Request]:
             self._lock(connection)
-            pending = [
-                one for one in self._load(connection, teammate=teammate) if one.state == "pending"
-            ]
             connection.execute(count)
-            return self._expire(connection, pending, f"{teammate} has a new assignment")
+            ended = expired(
+                self._load(connection, teammate=teammate), f"{teammate} has a new assignment"
+            )
+            return self._put(connection, ended)
 
         return self._database.write(self._team, act, _request)
 
@@ -161,8 +158,7 @@ class SqlRequests(RequestBackend):
             return found
         last = select(REQUESTS.c.number).where(REQUESTS.c.team == self._team)
         some = connection.scalars(last.order_by(REQUESTS.c.number.desc()).limit(5)).all()
-        known = ", ".join(map(_request_id, reversed(some))) or "none"
-        raise ToolError(f"there is no request {id!r}; the latest requests are: {known}")
+        raise unknown(id, list(map(_request_id, reversed(some))))
 
     def _load(self, connection: Connection, late: bool = True, **where: Any) -> list[Request]:
         """The requests with these values; with ``late``, one whose time is up counts as expired."""
@@ -178,18 +174,15 @@ class SqlRequests(RequestBackend):
             found.append(Request(*texts, state, row.assignment, iso(row.expires), note))
         return found
 
-    def _expire(
-        self, connection: Connection, requests: Iterable[Request], why: str
-    ) -> list[Request]:
-        may_expire = [one for one in requests if may(one, "expired", "harness")]
-        closed = [self._close(connection, one.id, "expired", why) for one in may_expire]
-        return [request for some in closed for request in some]
-
-    def _close(self, connection: Connection, id: str, state: str, note: str) -> list[Request]:
-        number = int(id[1:])
-        closed = update(REQUESTS).where(REQUESTS.c.number == number)
-        connection.execute(closed.values(state=state, note=note))
-        return self._load(connection, number=number)
+    def _put(self, connection: Connection, closed: Iterable[Request]) -> list[Request]:
+        """Store what became of requests; returns them."""
+        stored = []
+        for one in closed:
+            number = int(one.id[1:])
+            ended = update(REQUESTS).where(REQUESTS.c.number == number)
+            connection.execute(ended.values(state=one.state, note=one.note))
+            stored += self._load(connection, number=number)
+        return stored
 
 
 def _request_id(number: int) -> str:

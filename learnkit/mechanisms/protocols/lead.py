@@ -56,8 +56,6 @@ class Protocols(Mechanism, Extension):
         deadline: seconds that a teammate has to answer a request to shut down. Without an answer
             it gets no further turn: a command under way is ended, a model call is not interrupted.
         open: names of tools that need no approved plan; those marked ``read_only`` never do.
-        tracker: where requests are kept; by default in the team's backend, or in
-            ``requests.json`` in its folder.
 
     Raises:
         UsageError: for a deadline that is not above 0, or a team that has protocols already.
@@ -70,14 +68,13 @@ class Protocols(Mechanism, Extension):
         plan_required: bool | Callable[[str, str], bool] = False,
         deadline: float = 60.0,
         open: Sequence[str] = OPEN,
-        tracker: RequestBackend | None = None,
     ) -> None:
         if not deadline > 0:
             raise UsageError(f"the deadline is {deadline} s; it must be above 0")
         if any(isinstance(one, Protocols) for one in team.extensions):
             raise UsageError("this team has its protocols already")
         self.team, self.deadline, self.open = team, deadline, tuple(open)
-        self.requests = Requests(team, tracker)
+        self.requests = Requests(team)
         self._required = plan_required
         self._imposed = False  # whether the lead's process has said who needs a plan
         team.types = ["message"]  # the other types are this mechanism's, and cannot be forged
