@@ -79,7 +79,7 @@ class BackendTests(MailTests, BoardTests, LeaseTests, RequestTests, RosterTests)
         board.claim(2, "alice", incarnation="a1", lease=LONG)
         assert board.renew("alice", "a1", 2 * LONG) == [2]
         assert [task.id for task in board.release("alice", "a1")] == [2]
-        board.update(3, remove_blocked_by=[2])
+        board.update(3, remove_blocked_by=[2], add_blocked_by=[1])
         board.update(2, "deleted")
         (asked,), (theirs,) = requests.all(), backend.requests("one").all()
         requests.answer(asked.id, "lead", "approved")
