@@ -65,7 +65,6 @@ def test_a_message_is_a_line_that_everybody_can_read(box: Mailbox) -> None:
 def test_a_counter_that_a_message_contradicts_is_not_believed(
     box: Mailbox, counter: int | None, number: int
 ) -> None:
-    """If it is not beyond the last message of each inbox, all messages are looked at."""
     sent = Mail("m5", "message", "lead", "bob", "numbered by hand", "")
     Journal(box.folder / "bob.jsonl").append({**sent.to_json(), "id": "m2"}, sent.to_json())
     if counter is not None:
