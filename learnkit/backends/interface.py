@@ -24,7 +24,7 @@ All of them have in common:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from learnkit.backends.task import Changes
@@ -442,28 +442,17 @@ class RequestBackend(Protocol):
             teammate: name of the teammate.
         """
 
-    def require_plan(self, required: bool, name: str = "", role: str = "") -> None:
-        """Say whether a member must have a plan approved before it may write.
+    def require_plan(self, required: bool) -> None:
+        """Say whether members in processes of their own may write only after a plan was approved.
 
-        The lead's harness says it here, so that members in processes of their own learn of it.
-
-        Args:
-            required: whether it must.
-            name: of the member that this concerns, as long as it has ``role``. Empty for all
-                members: whatever was said before is forgotten.
-            role: of the member.
-        """
-
-    def requires_plan(self, name: str, role: str) -> bool:
-        """Whether a member must have a plan approved: what was said of it, or else of all members.
+        The lead's harness says it here, so that they learn of it.
 
         Args:
-            name: of the member.
-            role: of the member.
-
-        Returns:
-            False if nothing was said.
+            required: whether they must.
         """
+
+    def requires_plan(self) -> bool:
+        """Whether they must; False if nothing was said."""
 
 
 @runtime_checkable
@@ -559,20 +548,6 @@ class Backend(Protocol):
 
         Args:
             team: its name.
-        """
-
-    def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
-        """Call a function when something of a team may have changed, and every few seconds.
-
-        The call is a hint to look, and comes from a thread of the backend's own. It may come when
-        nothing has changed, and once for several changes.
-
-        Args:
-            team: its name.
-            changed: is called; it must be quick, and must not raise.
-
-        Returns:
-            What ends this. After it has returned there is no call any more.
         """
 
     def close(self) -> None:

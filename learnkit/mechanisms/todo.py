@@ -120,7 +120,7 @@ class Todo(Mechanism):
         lines = [_line(item) for item in self._items]
         return "\n".join([*lines, f"({done}/{len(lines)} completed)"])
 
-    @tool(read_only=True, group="todo", holds="last")
+    @tool(read_only=True, holds="last")
     def todo(self, items: list[Item]) -> str:
         """Replace your todo list. Send all items, including completed ones.
 

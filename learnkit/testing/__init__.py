@@ -121,7 +121,6 @@ def _begun(backend: Backend, team: str) -> dict[str, Any]:
     requests.assign("alice")
     requests.open("plan", "alice", "lead", "a plan")
     requests.require_plan(True)
-    requests.require_plan(False, "alice", "coder")
     roster = backend.roster(team)
     for name, more in (("alice", {"incarnation": "a1"}), ("bob", {})):
         roster.note({"name": name, "role": "coder", "status": "idle", **more})
@@ -138,6 +137,6 @@ def _state(backend: Backend, team: str) -> dict[str, Any]:
         "ready": [task.id for task in board.ready()],
         "requests": [replace(one, id="") for one in requests.all()],
         "current": requests.current("alice") is not None,
-        "plans required": [requests.requires_plan(name, "coder") for name in ("alice", "bob")],
+        "plan required": requests.requires_plan(),
         "members": [{**one, "silent": ""} for one in backend.roster(team).members()],
     }

@@ -54,10 +54,8 @@ CREATE TABLE learnkit_meta (
 );
 CREATE TABLE learnkit_plans (
 	team TEXT NOT NULL,
-	name TEXT NOT NULL,
-	role TEXT NOT NULL,
 	required SMALLINT NOT NULL,
-	PRIMARY KEY (team, name, role)
+	PRIMARY KEY (team)
 );
 CREATE TABLE learnkit_requests (
 	number INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

@@ -412,7 +412,7 @@ def test_state_that_has_vanished_is_not_taken_for_none_yet(tmp_path: Path) -> No
             lambda: roster.note({"name": "bob", "role": "coder", "status": "idle"}),
         ],
         tmp_path / "requests.json": [
-            lambda: tracker.requires_plan("alice", "coder"),
+            lambda: tracker.requires_plan(),
             lambda: tracker.assign("alice"),
         ],
     }.items():
@@ -422,7 +422,7 @@ def test_state_that_has_vanished_is_not_taken_for_none_yet(tmp_path: Path) -> No
                 use()
         (tmp_path / "away").rename(path)
     assert roster.members() == [alice]
-    assert tracker.requires_plan("alice", "coder")
+    assert tracker.requires_plan()
     (tmp_path / "config.json").write_text("[")
     with pytest.raises(UsageError, match="mend it or remove it"):
         roster.members()

@@ -11,7 +11,6 @@ from learnkit.backends.files.mailbox import Mailbox
 from learnkit.backends.files.roster import Roster
 from learnkit.backends.files.tracker import Tracker
 from learnkit.backends.interface import Backend
-from learnkit.backends.watch import looking
 from learnkit.runtime.workspace import STATE
 
 
@@ -46,9 +45,6 @@ class FilesBackend(Backend):
 
     def roster(self, team: str = "team") -> Roster:
         return Roster(self.folder(team), team, self._now)
-
-    def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
-        return looking(changed)
 
     def folder(self, team: str = "team") -> Path:
         """Return the folder of a team's messages and members."""

@@ -57,7 +57,7 @@ class _File(TypedDict):
     next_id: int
     assignments: dict[str, int]
     requests: list[_Entry]
-    plan_required: NotRequired[dict[str, bool]]  # by "name role", or "" for all others
+    plan_required: NotRequired[bool]
 
 
 class Tracker(RequestBackend):
@@ -118,17 +118,13 @@ class Tracker(RequestBackend):
         ]
         return plans[-1] if plans else None
 
-    def require_plan(self, required: bool, name: str = "", role: str = "") -> None:
-        known = self._file.read(_EMPTY).get("plan_required", {})
-        if not (required or known or name):
-            return  # nothing to say: no file is made for it
-        with self._file.change(_EMPTY) as data:
-            kept = data.get("plan_required", {}) if name else {}
-            data["plan_required"] = {**kept, _member(name, role): required}
+    def require_plan(self, required: bool) -> None:
+        if required != self.requires_plan():  # else no file is made for it
+            with self._file.change(_EMPTY) as data:
+                data["plan_required"] = required
 
-    def requires_plan(self, name: str, role: str) -> bool:
-        known: dict[str, bool] = self._file.read(_EMPTY).get("plan_required", {})
-        return known.get(_member(name, role), known.get("", False))
+    def requires_plan(self) -> bool:
+        return bool(self._file.read(_EMPTY).get("plan_required", False))
 
     def _find(self, data: dict[str, Any], id: str, late: bool = True) -> Request:
         requests = self._read(data, late)
@@ -156,10 +152,6 @@ class Tracker(RequestBackend):
 
 
 _EMPTY: dict[str, Any] = {"version": VERSION, "next_id": 1, "assignments": {}, "requests": []}
-
-
-def _member(name: str, role: str) -> str:
-    return f"{name} {role}" if name else ""
 
 
 def _highest(data: dict[str, Any]) -> int:

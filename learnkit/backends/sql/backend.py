@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from learnkit.backends.interface import Backend
 from learnkit.backends.sql.board import SqlBoard
 from learnkit.backends.sql.database import Database
@@ -36,9 +34,6 @@ class SqlBackend(Backend):
 
     def roster(self, team: str = "team") -> SqlRoster:
         return SqlRoster(self._database, team)
-
-    def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
-        return self._database.watch(team, changed)
 
     def close(self) -> None:
         self._database.close()

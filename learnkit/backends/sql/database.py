@@ -9,13 +9,11 @@ import threading
 import time
 import uuid
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from learnkit.backends.sql.tables import CALLS, META, METADATA, VERSION
-from learnkit.backends.watch import EVERY, Wait, Waiting, in_thread, looking
 from learnkit.errors import UsageError, extra
 from learnkit.runtime.clock import stopped
 
@@ -58,14 +56,13 @@ _QUIET = 1.0
 #: Seconds for which a database has to be away before what was stopped gives up.
 _LAST_TRY = 1.0
 
-#: Seconds after which a thread that listens looks whether it is to end.
-_PATIENCE = 0.5
-
-#: The channel on which PostgreSQL tells whose state has changed.
-_CHANNEL = "learnkit"
-
 #: The first of the two numbers of PostgreSQL's advisory locks, so that they are ours: "lkit".
 _LOCKS = 0x6C6B6974
+
+
+#: Told what a call waits for, in a line, and again about each second; at last what has come of it,
+#: perhaps an empty text, and True. It may be called from any thread, and must be quick.
+Waiting = Callable[[str, bool], object]
 
 
 class _Stored(Protocol):
@@ -142,7 +139,7 @@ class Database:
             if self.remote:  # of a file on this machine it is known
                 noted = json.dumps([one.to_json() for one in results])
                 note = insert(CALLS).values(key=key, result=noted, at=self.now)
-                connection.execute(note.returning(func.pg_notify(_CHANNEL, team)))
+                connection.execute(note)
             return results
 
         return self._patiently(once, writes=True)
@@ -197,15 +194,6 @@ class Database:
             )
         old = delete(CALLS).where(CALLS.c.at < self.now - _KEPT)
         self.change(lambda connection: connection.execute(old))
-
-    def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
-        """Call a function after the changes of a team, and every few seconds."""
-        if not self.remote:
-            return looking(changed)
-
-        _, settings = self._engine.dialect.create_connect_args(self._engine.url)
-        listen = partial(_listen, settings, team, changed)
-        return in_thread("listen for changes", listen)
 
     def close(self) -> None:
         """Close all connections."""
@@ -325,32 +313,6 @@ def _sqlite(url: URL, patience: float) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
-
-
-def _listen(
-    settings: Mapping[str, Any], team: str, changed: Callable[[], object], wait: Wait
-) -> None:
-    """Call a function after each notification for a team, until the thread is to end.
-
-    psycopg lends a connection to nobody else while it listens, so this has one of its own.
-    """
-    with extra("postgres"):
-        import psycopg
-    while not wait(0):
-        try:
-            with psycopg.connect(**{**_CONNECT, **settings}, autocommit=True) as connection:
-                connection.execute(f"LISTEN {_CHANNEL}")
-                silent = EVERY  # earlier changes are not reported
-                while not wait(0):
-                    if silent >= EVERY:
-                        silent = 0.0
-                        changed()
-                    told = connection.notifies(timeout=_PATIENCE, stop_after=1)
-                    ours = team in [one.payload for one in told]
-                    silent = EVERY if ours else silent + _PATIENCE
-        except psycopg.OperationalError:  # the server is away: until it is back, look
-            changed()
-            wait(1.0)
 
 
 def _address(url: URL) -> str:

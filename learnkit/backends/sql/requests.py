@@ -28,10 +28,8 @@ with extra("sql"):
         Update,
         and_,
         case,
-        delete,
         insert,
         literal,
-        or_,
         select,
         update,
     )
@@ -127,22 +125,13 @@ class SqlRequests(RequestBackend):
         plans = self._database.read(act)
         return plans[-1] if plans else None
 
-    def require_plan(self, required: bool, name: str = "", role: str = "") -> None:
-        here = PLANS.c.team == self._team
-        one = and_(PLANS.c.name == name, PLANS.c.role == role)
-        values = {"name": name, "role": role if name else "", "required": int(required)}
+    def require_plan(self, required: bool) -> None:
+        new = self._database.insert(PLANS).values(team=self._team, required=int(required))
+        said = new.on_conflict_do_update(index_elements=["team"], set_={"required": int(required)})
+        self._database.change(lambda connection: connection.execute(said))
 
-        def act(connection: Connection) -> None:
-            self._lock(connection)
-            connection.execute(delete(PLANS).where(here, one if name else literal(True)))
-            connection.execute(insert(PLANS).values(team=self._team, **values))
-
-        self._database.change(act)
-
-    def requires_plan(self, name: str, role: str) -> bool:
-        said = or_(and_(PLANS.c.name == name, PLANS.c.role == role), PLANS.c.name == "")
-        wanted = select(PLANS.c.required).where(PLANS.c.team == self._team, said)
-        wanted = wanted.order_by(PLANS.c.name.desc()).limit(1)  # the one with a name first
+    def requires_plan(self) -> bool:
+        wanted = select(PLANS.c.required).where(PLANS.c.team == self._team)
         return bool(self._database.read(lambda connection: connection.scalar(wanted)))
 
     def _lock(self, connection: Connection) -> None:

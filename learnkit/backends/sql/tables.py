@@ -143,11 +143,9 @@ ASSIGNMENTS = _table(
     Col("teammate", AnyText, primary_key=True),
     Col("number", Integer, nullable=False),
 )
-PLANS = _table(  # who needs an approved plan; without a name: all others
+PLANS = _table(  # whether members in processes of their own need an approved plan
     "plans",
     Col("team", AnyText, primary_key=True),
-    Col("name", AnyText, primary_key=True),
-    Col("role", AnyText, primary_key=True),
     Col("required", SmallInteger, nullable=False),
 )
 MEMBERS = _table(

@@ -75,7 +75,7 @@ def protected(found: Sequence[Result], keep: int, tools: Mapping[str, Tool]) -> 
         if tool and tool.holds == "always":
             kept.append(one)
         elif tool and tool.holds == "last":
-            last[tool.group or tool.name] = one
+            last[tool.name] = one
     return [*kept, *last.values()]
 
 

@@ -25,7 +25,7 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.events.teams import TeamSpawned
-from learnkit.mechanisms.teams.base import MEMBER, TeamBase
+from learnkit.mechanisms.teams.base import MEMBER, TeamBase, looking
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.others import LOOK, Other, Others
 from learnkit.mechanisms.teams.teammate import Teammate, TeammateMessages
@@ -331,7 +331,7 @@ class Team(TeamBase, Mechanism):
             self.roster.begin()
             self._others.look(self.lead)
             if self._backend is not None and not isinstance(self.lead.clock, VirtualClock):
-                self._unwatch = self._backend.watch(self.name, self._wake_all)
+                self._unwatch = looking(self._wake_all)
             self._delivery = delivery  # now that all of it has begun
         return self._delivery
 
