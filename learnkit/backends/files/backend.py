@@ -41,10 +41,10 @@ class FilesBackend(Backend):
         return TaskBoard(self._named("tasks", team), self._now)
 
     def requests(self, team: str = "team") -> Tracker:
-        return Tracker(self.folder(team) / "requests.json", self._now)
+        return Tracker.at(self.folder(team) / "requests.json", self._now)
 
     def roster(self, team: str = "team") -> Roster:
-        return Roster(self.folder(team), team, self._now)
+        return Roster.at(self.folder(team), team, self._now)
 
     def folder(self, team: str = "team") -> Path:
         """Return the folder of a team's messages and members."""

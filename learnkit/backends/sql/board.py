@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from learnkit.backends import rules
@@ -45,6 +45,10 @@ with extra("sql"):
     )
 
 
+#: Tasks as JSON.
+Stored = list[dict[str, Any]]
+
+
 class SqlBoard(BoardBackend):
     """The tasks of a team.
 
@@ -65,12 +69,12 @@ class SqlBoard(BoardBackend):
         more = {"last": COUNTERS.c.last + 1}
         count = first.on_conflict_do_update(index_elements=["team"], set_=more)
 
-        def act(connection: Connection) -> list[Task]:
+        def act(connection: Connection) -> Stored:
             task = replace(new, id=connection.scalar(count.returning(COUNTERS.c.last)))
             values = {**_values(task), "description": task.description, "subject": task.subject}
             values |= {"team": self._team, "id": task.id, "tags": encoded(task.tags)}
             connection.execute(insert(TASKS).values(**values, changed=self._transaction()))
-            return [self._load(connection, [task.id])[task.id]]
+            return _stored(self._load(connection, [task.id]).values())
 
         return self._one(act)
 
@@ -90,7 +94,7 @@ class SqlBoard(BoardBackend):
             tasks = self._load(connection, where=OPEN)
             waited_for = {id for task in tasks.values() for id in task.blocked_by}
             near = tasks | self._load(connection, waited_for - tasks.keys())
-            now = self._now(connection)
+            now = self._database.time_in(connection)
             return [task for task in tasks.values() if rules.can_be_claimed(task, near, now)]
 
         return self._database.read(act)
@@ -99,7 +103,7 @@ class SqlBoard(BoardBackend):
         connects = bool(changes.add_blocked_by or changes.add_blocks)
         others = [*changes.add_blocked_by, *changes.add_blocks, *changes.remove_blocked_by]
 
-        def act(connection: Connection) -> list[Task]:
+        def act(connection: Connection) -> Stored:
             self._database.lock(connection, "board", self._team)
             old = self._near(connection, [id, *others], connects)
             tasks = dict(old)
@@ -108,9 +112,9 @@ class SqlBoard(BoardBackend):
             except rules.UnknownTask as error:  # it names only what was loaded
                 raise self._unknown(connection, error.id) from None
             self._store(connection, old, tasks)
-            return [self._load(connection, [id])[id]] if id in tasks else []
+            return _stored(self._load(connection, [id]).values())
 
-        return next(iter(self._database.write(self._team, act, Task.from_json)), None)
+        return next(iter(self._written(act)), None)
 
     def claim(
         self, id: int, owner: str, *, incarnation: str = "", lease: float | None = None
@@ -118,13 +122,13 @@ class SqlBoard(BoardBackend):
         rules.check_owner(owner)
         rules.check_lease(lease)
 
-        def act(connection: Connection) -> list[Task]:
+        def act(connection: Connection) -> Stored:
             self._database.lock(connection, "board", self._team)
             near = self._near(connection, [id], False)
-            now = self._now(connection)
+            now = self._database.time_in(connection)
             claimed = rules.claimed(near, near[id], owner, incarnation, lease, now)
             self._store(connection, near, {**near, id: claimed})
-            return [self._load(connection, [id])[id]]
+            return _stored(self._load(connection, [id]).values())
 
         return self._one(act)
 
@@ -141,14 +145,14 @@ class SqlBoard(BoardBackend):
         return self._database.change(act)
 
     def release(self, owner: str, incarnation: str) -> list[Task]:
-        def act(connection: Connection) -> list[Task]:
+        def act(connection: Connection) -> Stored:
             self._database.lock(connection, "board", self._team)
             held = self._load(connection, where=and_(*self._held_by(owner, incarnation)))
             free = rules.released(held.values(), owner, incarnation)
             self._store(connection, held, {task.id: task for task in free})
-            return list(self._load(connection, held.keys()).values())
+            return _stored(self._load(connection, held.keys()).values())
 
-        return self._database.write(self._team, act, Task.from_json)
+        return self._written(act)
 
     def open(self) -> None:
         with self._guard:
@@ -198,18 +202,17 @@ class SqlBoard(BoardBackend):
             return _number(func.pg_snapshot_xmin(func.pg_current_snapshot()))
         return self._transaction()
 
-    def _one(self, act: Callable[[Connection], list[Task]]) -> Task:
-        (task,) = self._database.write(self._team, act, Task.from_json)
+    def _one(self, act: Callable[[Connection], Stored]) -> Task:
+        (task,) = self._written(act)
         return task
+
+    def _written(self, act: Callable[[Connection], Stored]) -> list[Task]:
+        return [Task.from_json(one) for one in self._database.write(act)]
 
     def _held_by(self, owner: str, incarnation: str) -> list[ColumnElement[bool]]:
         held = {"team": self._team, "status": "in_progress", "owner": owner}
         held["incarnation"] = incarnation
         return [OPEN, *(TASKS.c[key] == value for key, value in held.items())]
-
-    def _now(self, connection: Connection) -> datetime:
-        """The time on the database's clock."""
-        return datetime.fromtimestamp(connection.scalars(select(self._database.now)).one(), UTC)
 
     def _load(
         self,
@@ -297,6 +300,10 @@ class SqlBoard(BoardBackend):
                 )
             if more := [{"team": self._team, "blocked": id, "blocker": b} for b in now - was]:
                 connection.execute(insert(EDGES), more)
+
+
+def _stored(tasks: Iterable[Task]) -> Stored:
+    return [task.to_json() for task in tasks]
 
 
 def _number(transaction: ColumnElement[Any]) -> ColumnElement[int]:

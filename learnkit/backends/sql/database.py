@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 import threading
 import time
 import uuid
 import zlib
-from collections.abc import Callable, Sequence
-from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
 
 from learnkit.backends.sql.tables import CALLS, META, METADATA, VERSION
 from learnkit.errors import UsageError, extra
@@ -32,7 +33,6 @@ with extra("sql"):
         insert,
         inspect,
         literal,
-        null,
         select,
     )
     from sqlalchemy.dialects import postgresql, sqlite
@@ -65,12 +65,7 @@ _LOCKS = 0x6C6B6974
 Waiting = Callable[[str, bool], object]
 
 
-class _Stored(Protocol):
-    def to_json(self) -> dict[str, Any]: ...
-
-
 T = TypeVar("T")
-S = TypeVar("S", bound=_Stored)
 
 
 class Database:
@@ -107,40 +102,46 @@ class Database:
             return cast(extract("epoch", func.statement_timestamp()), Double)
         return literal(self._now().timestamp(), Double)
 
-    @property
-    def up(self) -> ColumnElement[float]:
-        """For how many seconds the server has run, as an expression; NULL where there is none."""
-        if self.remote:
-            return self.now - cast(extract("epoch", func.pg_postmaster_start_time()), Double)
-        return cast(null(), Double)
+    def time(self) -> datetime:
+        """The time on the database's clock."""
+        return self.read(self.time_in)
+
+    def time_in(self, connection: Connection) -> datetime:
+        """The time on the database's clock, in a transaction."""
+        return datetime.fromtimestamp(connection.scalars(select(self.now)).one(), UTC)
+
+    def up(self) -> float:
+        """For how many seconds the server has run; infinite where there is none."""
+        if not self.remote:
+            return math.inf
+        started = cast(extract("epoch", func.pg_postmaster_start_time()), Double)
+        return self.read(lambda connection: connection.scalars(select(self.now - started)).one())
 
     def read(self, act: Callable[[Connection], T]) -> T:
         """Return what a function reads, all of it as it was at one moment."""
         return self._patiently(act, writes=False)
 
-    def write(
-        self,
-        team: str,
-        act: Callable[[Connection], Sequence[S]],
-        stored: Callable[[dict[str, Any]], S | None],
-    ) -> list[S]:
-        """Let a function change something, in one transaction, and exactly once."""
+    def write(self, act: Callable[[Connection], T]) -> T:
+        """Let a function change something, in one transaction, and exactly once.
+
+        What it returns, JSON can hold.
+        """
         key = uuid.uuid4().hex
         tries = 0
 
-        def once(connection: Connection) -> list[S]:
+        def once(connection: Connection) -> T:
             nonlocal tries
             tries += 1
             if tries > 1 and self.remote:  # the last commit may have come to pass, unheard
                 known = select(CALLS.c.result).where(CALLS.c.key == key)
                 if (text := connection.scalar(known)) is not None:
-                    return [one for one in map(stored, json.loads(text)) if one is not None]
-            results = list(act(connection))
+                    noted: T = json.loads(text)
+                    return noted
+            result = act(connection)
             if self.remote:  # of a file on this machine it is known
-                noted = json.dumps([one.to_json() for one in results])
-                note = insert(CALLS).values(key=key, result=noted, at=self.now)
+                note = insert(CALLS).values(key=key, result=json.dumps(result), at=self.now)
                 connection.execute(note)
-            return results
+            return result
 
         return self._patiently(once, writes=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any
 
@@ -59,7 +59,7 @@ class SqlMail(MailBackend):
                 self._nobody(connection, to)
             return mail
 
-        (mail,) = self._database.write(self._team, act, Mail.from_json)
+        (mail,) = self._written(act)
         return mail
 
     def broadcast(self, sender: str, content: str, *, at: datetime | None = None) -> list[Mail]:
@@ -69,13 +69,17 @@ class SqlMail(MailBackend):
         def act(connection: Connection) -> list[Mail]:
             return self._deliver(connection, others, sender, content, "broadcast", {})
 
-        return self._database.write(self._team, act, Mail.from_json)
+        return self._written(act)
 
     def unread(self, name: str) -> list[Mail]:
         return [mail for _, mail in self._unread(name)]
 
     def reader(self, name: str, seen: Iterable[str] = ()) -> InboxReader:
         return _SqlReader(self, self._database, name, seen)
+
+    def _written(self, act: Callable[[Connection], list[Mail]]) -> list[Mail]:
+        stored = self._database.write(lambda connection: [one.to_json() for one in act(connection)])
+        return list(filter(None, map(Mail.from_json, stored)))
 
     def _deliver(
         self,

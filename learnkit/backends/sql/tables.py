@@ -122,43 +122,11 @@ EDGES = _table(
     Col("blocker", Integer, primary_key=True),
     Index("learnkit_edges_blocker", "team", "blocker", "blocked"),  # all that a query wants
 )
-REQUESTS = _table(
-    "requests",
-    Col("number", _NUMBER, Identity(), primary_key=True),
-    Col("team", AnyText, nullable=False),
-    Col("kind", AnyText, nullable=False),
-    Col("sender", AnyText, nullable=False),
-    Col("addressee", AnyText, nullable=False),
-    Col("teammate", AnyText, nullable=False),
-    Col("content", AnyText, nullable=False),
-    Col("state", AnyText, nullable=False),
-    Col("assignment", Integer, nullable=False),
-    Col("expires", Double),
-    Col("note", AnyText, nullable=False),
-    Index("learnkit_requests_teammate", "team", "teammate"),
-)
-ASSIGNMENTS = _table(
-    "assignments",
+VALUES = _table(  # as learnkit.backends.shared has them
+    "values",
     Col("team", AnyText, primary_key=True),
-    Col("teammate", AnyText, primary_key=True),
-    Col("number", Integer, nullable=False),
-)
-PLANS = _table(  # whether members in processes of their own need an approved plan
-    "plans",
-    Col("team", AnyText, primary_key=True),
-    Col("required", SmallInteger, nullable=False),
-)
-MEMBERS = _table(
-    "members",
-    Col("number", _NUMBER, Identity(), primary_key=True),
-    Col("team", AnyText, nullable=False),
-    Col("name", AnyText, nullable=False),
-    Col("role", AnyText, nullable=False),
-    Col("status", AnyText, nullable=False),
-    Col("incarnation", AnyText, nullable=False),
-    Col("place", AnyText, nullable=False),
-    Col("heard", Double),
-    Index("learnkit_members_name", "team", "name", unique=True),
+    Col("name", AnyText, primary_key=True),
+    Col("value", AnyText, nullable=False),
 )
 
 

@@ -100,7 +100,7 @@ class Team(TeamBase, Mechanism):
             Path(transcripts or self.folder / "transcripts"),
             name,
             Mailbox(self.folder / "inbox") if backend is None else backend.mail(name),
-            Roster(self.folder, name) if backend is None else backend.roster(name),
+            Roster.at(self.folder, name) if backend is None else backend.roster(name),
         )
         self._factory, self._max_turns, self._wait = factory, max_turns, wait
         self._delivery: Delivery | None = None
@@ -218,7 +218,7 @@ class Team(TeamBase, Mechanism):
     def tracker(self) -> RequestBackend:
         if self._backend is not None:
             return self._backend.requests(self.name)
-        return Tracker(self.folder / "requests.json", self.lead.clock.now)
+        return Tracker.at(self.folder / "requests.json", self.lead.clock.now)
 
     def spawn(self, name: str, role: str, prompt: str) -> Teammate:
         """Start a teammate in a thread of its own.
