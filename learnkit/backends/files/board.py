@@ -74,14 +74,7 @@ class TaskBoard(BoardBackend):
             old = self._files.tasks() if connects else self._near(id)
             tasks = dict(old)
             rules.change(tasks, id, changes)
-            try:
-                self._write(old, tasks)
-            except OSError:
-                if changes.status != "deleted":
-                    raise
-                # There is no room for what its neighbours would say. To remove a file takes none,
-                # and what is not on the board blocks nothing; opening it puts the others right.
-                (self.folder / old[id].file).unlink(missing_ok=True)
+            self._write(old, tasks)
             return tasks.get(id)
 
     def claim(
