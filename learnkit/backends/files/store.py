@@ -207,7 +207,7 @@ class Counter:
 
     def give(self, number: int) -> None:
         """Note that a number was given. The caller holds the folder's lock."""
-        _write(self.path, self.after(number))
+        _write_in_place(self.path, self.after(number))
 
 
 def following(stored: Any, highest: int) -> int:
@@ -284,7 +284,7 @@ class Reader:
         """Move the cursor after the entries that ``pending`` returned last."""
         if self._end != self._cursor.read(0):
             with locked(self._cursor.path.parent):
-                _write(self._cursor.path, self._end)
+                _write_in_place(self._cursor.path, self._end)
 
 
 @contextmanager
@@ -343,6 +343,23 @@ def _file_name(name: str, folder: Path) -> str:
     if name in ("", "..") or Path(name).name != name or "\0" in name or own:
         raise UsageError(f"{name!r} is no file name in {folder}; nothing was written to it")
     return name
+
+
+def _write_in_place(path: Path, value: Any) -> None:
+    """Replace a few bytes by about as many: ten times as fast as a new file and a rename.
+
+    For a rename over a file, the kernel first writes the new one out. In place, nothing waits for
+    the disk, and the end of the process leaves the old bytes or the new ones: they are written in
+    one call, within one page. This is for numbers that are checked when they are read, and never
+    for a document of several pages.
+    """
+    try:
+        with path.open("r+b", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+            _write_all(file, _encoded(value, 2).ljust(size))  # spaces, as cutting is a second call
+    except FileNotFoundError:
+        _write(path, value)
 
 
 def _append(path: Path, lines: bytes, start: int | None = None) -> None:
