@@ -49,7 +49,6 @@ CREATE TABLE learnkit_tasks (
 	token INTEGER NOT NULL,
 	incarnation TEXT NOT NULL,
 	lease_until DOUBLE,
-	changed INTEGER NOT NULL,
 	PRIMARY KEY (team, id)
 );
 CREATE TABLE learnkit_values (
@@ -61,5 +60,4 @@ CREATE TABLE learnkit_values (
 CREATE INDEX ix_learnkit_calls_at ON learnkit_calls (at);
 CREATE INDEX learnkit_edges_blocker ON learnkit_edges (team, blocker, blocked);
 CREATE INDEX learnkit_mail_new ON learnkit_mail (team, inbox, number) WHERE done = 0;
-CREATE INDEX learnkit_tasks_changed ON learnkit_tasks (team, changed);
 CREATE INDEX learnkit_tasks_open ON learnkit_tasks (team, status) WHERE status IN ('pending', 'in_progress');

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -11,12 +10,12 @@ from typing import Any
 
 from learnkit.backends import rules
 from learnkit.backends.interface import BoardBackend
+from learnkit.backends.news import News
 from learnkit.backends.sql.database import Database
 from learnkit.backends.sql.tables import (
     BATCH,
     COUNTERS,
     EDGES,
-    GONE,
     OPEN,
     TASKS,
     batches,
@@ -28,16 +27,12 @@ from learnkit.errors import extra
 
 with extra("sql"):
     from sqlalchemy import (
-        BigInteger,
         ColumnElement,
         Connection,
         Row,
-        Text,
         and_,
         case,
-        cast,
         delete,
-        func,
         insert,
         or_,
         select,
@@ -59,9 +54,7 @@ class SqlBoard(BoardBackend):
     def __init__(self, database: Database, team: str) -> None:
         self._database, self._team = database, team
         self._here = TASKS.c.team == team
-        self._reported: dict[int, Task] | None = None
-        self._next = 0  # what earlier transactions have changed was reported
-        self._guard = threading.Lock()  # of these two
+        self._news = News(self.tasks)
 
     def create(self, subject: str, description: str = "", *, tags: Iterable[str] = ()) -> Task:
         new = checked(Task(0, subject, description, tags=tuple(tags)))
@@ -73,7 +66,7 @@ class SqlBoard(BoardBackend):
             task = replace(new, id=connection.scalar(count.returning(COUNTERS.c.last)))
             values = {**_values(task), "description": task.description, "subject": task.subject}
             values |= {"team": self._team, "id": task.id, "tags": encoded(task.tags)}
-            connection.execute(insert(TASKS).values(**values, changed=self._transaction()))
+            connection.execute(insert(TASKS).values(**values))
             return _stored(self._load(connection, [task.id]).values())
 
         return self._one(act)
@@ -155,52 +148,10 @@ class SqlBoard(BoardBackend):
         return self._written(act)
 
     def open(self) -> None:
-        with self._guard:
-            if self._reported is None:
-                self._reported = {}
-                self._look()
+        self._news.open()
 
     def news(self) -> list[Change]:
-        with self._guard:
-            pairs = self._look()
-        return [(old, new) for old, new in pairs if rules.differs(old, new)]
-
-    def _look(self) -> list[Change]:
-        """What is otherwise than it was reported last, and remember how it is."""
-        changed = TASKS.c.changed >= self._next
-        deleted = select(TASKS.c.id).where(self._here, changed, TASKS.c.status == GONE)
-
-        def act(connection: Connection) -> tuple[int, dict[int, Task], list[int]]:
-            all_before = connection.scalars(select(self._unseen())).one()
-            there = self._load(connection, where=changed)
-            return all_before, there, list(connection.scalars(deleted))
-
-        self._next, there, gone = self._database.read(act)
-        known = self._reported = self._reported or {}
-        pairs = []
-        for id in sorted({*there, *gone}):
-            pairs.append((known.pop(id, None), there.get(id)))
-            if id in there:
-                known[id] = there[id]
-        return pairs
-
-    def _transaction(self) -> ColumnElement[int]:
-        """The number of the transaction that changes something; later ones have higher numbers."""
-        if self._database.remote:
-            return _number(func.pg_current_xact_id())
-        one = TASKS.alias()  # SQLite lets only one transaction write, so counting will do
-        last = select(func.max(one.c.changed)).where(one.c.team == self._team)
-        return func.coalesce(last.scalar_subquery(), 0) + 1
-
-    def _unseen(self) -> ColumnElement[int]:
-        """The number of the first transaction whose changes a reader may not see yet.
-
-        PostgreSQL's transactions become visible in another order than they are numbered in. So it
-        is that of the oldest one which still runs, and what came after that is looked at again.
-        """
-        if self._database.remote:
-            return _number(func.pg_snapshot_xmin(func.pg_current_snapshot()))
-        return self._transaction()
+        return self._news.since()
 
     def _one(self, act: Callable[[Connection], Stored]) -> Task:
         (task,) = self._written(act)
@@ -221,7 +172,7 @@ class SqlBoard(BoardBackend):
         where: ColumnElement[bool] | None = None,
     ) -> dict[int, Task]:
         """Tasks by id: these, or those of a kind, or all."""
-        wanted = select(TASKS).where(self._here, TASKS.c.status != GONE)
+        wanted = select(TASKS).where(self._here)
         if where is not None:
             wanted = wanted.where(where)
         rows = list[Row[Any]]()
@@ -248,7 +199,7 @@ class SqlBoard(BoardBackend):
             yield from sorted((row.blocked, row.blocker) for row in rows)
 
     def _unknown(self, connection: Connection, id: int) -> rules.UnknownTask:
-        known = select(TASKS.c.id).where(self._here, TASKS.c.status != GONE)
+        known = select(TASKS.c.id).where(self._here)
         some = known.order_by(TASKS.c.id).limit(rules.NAMED + 1)
         return rules.UnknownTask(id, connection.scalars(some).all())
 
@@ -275,12 +226,9 @@ class SqlBoard(BoardBackend):
 
     def _store(self, connection: Connection, old: dict[int, Task], new: dict[int, Task]) -> None:
         """Write what is otherwise than it was."""
-        edge, changed = EDGES.c, self._transaction()
-        empty = {**_values(Task(0, "")), "status": GONE, "subject": "", "description": ""}
-        deleted = old.keys() - new.keys()
+        edge, deleted = EDGES.c, old.keys() - new.keys()
         for id in deleted:
-            gone = update(TASKS).where(self._here, TASKS.c.id == id)
-            connection.execute(gone.values(**empty, tags="[]", changed=changed))
+            connection.execute(delete(TASKS).where(self._here, TASKS.c.id == id))
             connection.execute(
                 delete(EDGES).where(
                     edge.team == self._team, or_(edge.blocked == id, edge.blocker == id)
@@ -290,7 +238,7 @@ class SqlBoard(BoardBackend):
             if task == old[id]:
                 continue
             moved = update(TASKS).where(self._here, TASKS.c.id == id)
-            connection.execute(moved.values(**_values(task), changed=changed))
+            connection.execute(moved.values(**_values(task)))
             was, now = {*old[id].blocked_by} - deleted, {*task.blocked_by}
             if no_more := was - now:
                 connection.execute(
@@ -304,11 +252,6 @@ class SqlBoard(BoardBackend):
 
 def _stored(tasks: Iterable[Task]) -> Stored:
     return [task.to_json() for task in tasks]
-
-
-def _number(transaction: ColumnElement[Any]) -> ColumnElement[int]:
-    """The number of one of PostgreSQL's transactions, which casts it to nothing but text."""
-    return cast(cast(transaction, Text), BigInteger)
 
 
 def _values(task: Task) -> dict[str, Any]:

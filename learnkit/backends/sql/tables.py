@@ -100,11 +100,7 @@ TASKS = _table(
     Col("token", Integer, nullable=False),
     Col("incarnation", AnyText, nullable=False),
     Col("lease_until", Double),
-    Col("changed", _NUMBER, nullable=False),  # which transaction has; a renewed lease is no change
-    Index("learnkit_tasks_changed", "team", "changed"),
 )
-#: The status of a deleted task. Its row stays, empty, so that others learn that it is gone.
-GONE = "deleted"
 #: What may be claimed or is held: few, however many are done. The text is that of the index.
 OPEN = TASKS.c.status.in_([literal_column("'pending'"), literal_column("'in_progress'")])
 Index(
