@@ -9,12 +9,6 @@ CREATE TABLE learnkit_counters (
 	last INTEGER NOT NULL,
 	PRIMARY KEY (team)
 );
-CREATE TABLE learnkit_edges (
-	team TEXT NOT NULL,
-	blocked INTEGER NOT NULL,
-	blocker INTEGER NOT NULL,
-	PRIMARY KEY (team, blocked, blocker)
-);
 CREATE TABLE learnkit_inboxes (
 	team TEXT NOT NULL,
 	name TEXT NOT NULL,
@@ -39,16 +33,8 @@ CREATE TABLE learnkit_meta (
 CREATE TABLE learnkit_tasks (
 	team TEXT NOT NULL,
 	id INTEGER NOT NULL,
-	subject TEXT NOT NULL,
-	description TEXT NOT NULL,
 	status TEXT NOT NULL,
-	owner TEXT NOT NULL,
-	tags TEXT NOT NULL,
-	result_summary TEXT NOT NULL,
-	worktree TEXT NOT NULL,
-	token INTEGER NOT NULL,
-	incarnation TEXT NOT NULL,
-	lease_until DOUBLE,
+	value TEXT NOT NULL,
 	PRIMARY KEY (team, id)
 );
 CREATE TABLE learnkit_values (
@@ -58,6 +44,5 @@ CREATE TABLE learnkit_values (
 	PRIMARY KEY (team, name)
 );
 CREATE INDEX ix_learnkit_calls_at ON learnkit_calls (at);
-CREATE INDEX learnkit_edges_blocker ON learnkit_edges (team, blocker, blocked);
 CREATE INDEX learnkit_mail_new ON learnkit_mail (team, inbox, number) WHERE done = 0;
 CREATE INDEX learnkit_tasks_open ON learnkit_tasks (team, status) WHERE status IN ('pending', 'in_progress');

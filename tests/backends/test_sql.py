@@ -124,7 +124,6 @@ def test_what_is_done_costs_nothing(backend: Backend, tmp_path: Path) -> None:
     for index in (
         "learnkit_mail USING INDEX learnkit_mail_new (team=? AND inbox=?)",
         "learnkit_tasks USING INDEX learnkit_tasks_open (team=? AND status=?)",
-        "learnkit_edges USING COVERING INDEX learnkit_edges_blocker (team=? AND blocker=?)",
     ):
         assert any(f"SEARCH {index}" in one for one in found), found
     assert not any("SCAN learnkit" in one for one in found), found

@@ -90,16 +90,8 @@ TASKS = _table(
     "tasks",
     Col("team", AnyText, primary_key=True),
     Col("id", Integer, primary_key=True, autoincrement=False),
-    Col("subject", AnyText, nullable=False),
-    Col("description", AnyText, nullable=False),
     Col("status", AnyText, nullable=False),
-    Col("owner", AnyText, nullable=False),
-    Col("tags", AnyText, nullable=False),
-    Col("result_summary", AnyText, nullable=False),
-    Col("worktree", AnyText, nullable=False),
-    Col("token", Integer, nullable=False),
-    Col("incarnation", AnyText, nullable=False),
-    Col("lease_until", Double),
+    Col("value", AnyText, nullable=False),
 )
 #: What may be claimed or is held: few, however many are done. The text is that of the index.
 OPEN = TASKS.c.status.in_([literal_column("'pending'"), literal_column("'in_progress'")])
@@ -110,13 +102,6 @@ Index(
     *(TASKS.c.team, TASKS.c.status),
     postgresql_where=OPEN,
     sqlite_where=OPEN,
-)
-EDGES = _table(
-    "edges",
-    Col("team", AnyText, primary_key=True),
-    Col("blocked", Integer, primary_key=True),
-    Col("blocker", Integer, primary_key=True),
-    Index("learnkit_edges_blocker", "team", "blocker", "blocked"),  # all that a query wants
 )
 VALUES = _table(  # as learnkit.backends.shared has them
     "values",
