@@ -18,11 +18,7 @@ CREATE TABLE learnkit_mail (
 	number INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
 	team TEXT NOT NULL,
 	inbox TEXT NOT NULL,
-	sender TEXT NOT NULL,
-	type TEXT NOT NULL,
-	content TEXT NOT NULL,
-	sent DOUBLE NOT NULL,
-	more TEXT NOT NULL,
+	value TEXT NOT NULL,
 	done SMALLINT NOT NULL
 );
 CREATE TABLE learnkit_meta (

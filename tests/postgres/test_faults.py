@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -29,6 +30,7 @@ from tcp_proxy import Proxy
 
 import learnkit as lk
 from learnkit.backends.interface import Backend
+from learnkit.backends.mail import Mail
 from learnkit.backends.sql import Database
 from learnkit.backends.sql.shared_value import SqlValue
 from learnkit.mechanisms.teams.others import Others
@@ -355,8 +357,8 @@ def test_a_message_that_becomes_visible_late_is_read(address: str, backend: Back
     options = {"dbname": url.database, "options": url.query["options"]}
     with psycopg.connect(**parts, **options) as slow:
         slow.execute(
-            "INSERT INTO learnkit_mail (team, inbox, sender, type, content, sent, more, done)"
-            " VALUES ('team', 'alice', 'bob', 'message', 'slow', 0, '{}', 0)"
+            "INSERT INTO learnkit_mail (team, inbox, value, done) VALUES ('team', 'alice', %s, 0)",
+            [json.dumps(Mail("", "message", "bob", "alice", "slow").to_json())],
         )
         quick = mail.send("lead", "alice", "quick")
         assert reader.take() == [quick]
