@@ -79,22 +79,6 @@ def test_a_counter_that_a_message_contradicts_is_not_believed(
     assert [one.send("lead", "bob", "x").id for one in (again, box)] == ["m41", "m42"]
 
 
-def test_each_message_is_taken_once_and_none_is_missed(box: Mailbox) -> None:
-    inbox = Inbox(box, "alice")
-    box.send("lead", "alice", "one")
-    assert [mail.content for mail in inbox.take()] == ["one"]
-    box.send("bob", "alice", "two")
-    assert [mail.content for mail in inbox.look()] == ["two"]
-    assert [mail.content for mail in inbox.look()] == ["two"]
-    inbox.commit()  # of what was taken: two was only looked at
-    assert [mail.content for mail in box.unread("alice")] == ["two"]
-    assert [mail.sender for mail in inbox.take()] == ["bob"]
-    assert inbox.take() == []
-    inbox.commit()
-    assert box.unread("alice") == []
-    assert [mail.content for mail in box.all("alice")] == ["one", "two"]
-
-
 # What is refused
 
 

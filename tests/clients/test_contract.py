@@ -678,50 +678,24 @@ def said(body: Body) -> str:
     return refusal.message
 
 
-SHAPES = [
+SHAPES = [  # one of each kind: pydantic does the rest
     (ask(model=5), "model: Input should be a valid string"),
-    ({**ask(), "messages": {}}, "messages: Input should be a valid list"),
     ({**ask(), "messages": None}, "messages: Input should be a valid list"),
     (ask(max_tokens=True), "max_tokens: Input should be a valid integer"),
-    (ask(max_tokens=None), "max_tokens: Input should be a valid integer"),
     (ask(system=5), "system: Input should be a valid list"),
-    (ask(tools={}), "tools: Input should be a valid list"),
-    (ask(tool_choice="any"), "tool_choice: Input should be a valid dictionary"),
-    (ask(thinking="on"), "thinking: Input should be a valid dictionary"),
-    (ask(stop_sequences="END"), "stop_sequences: Input should be a valid list"),
-    (ask(system=["x"]), "system.0: Input should be a valid dictionary"),
-    (ask(system=[text("x"), {"type": "text"}]), "system.1.text: Field required"),
     (ask(tools=[TOOL, "bash"]), "tools.1.custom: Input should be a valid dictionary"),
-    (ask(user(5)), "messages.0.content.0: Input should be a valid dictionary"),
+    (ask(tool_choice="any"), "tool_choice: Input should be a valid dictionary"),
+    (ask(system=[text("x"), {"type": "text"}]), "system.1.text: Field required"),
     (ask(user({"type": 5})), "messages.0.content.0: Input tag '5' found"),
-    (ask(user({"type": "txt"})), "messages.0.content.0: Input tag 'txt'"),
-    (ask(user({"type": "text"})), "messages.0.content.0.text.text: Field required"),
-    (
-        ask(user(text("x"), {"type": "text", "text": 5})),
-        "content.1.text.text: Input should be a valid string",
-    ),
     (ask(ASK, assistant(without(call(), "id")), ASK), "messages.1.content.0.tool_use.id: Field"),
     (ask(ASK, assistant(call(name=5)), ASK), "0.tool_use.name: Input should be a valid string"),
-    (
-        ask(ASK, assistant(call(input=[])), ASK),
-        "tool_use.input: Input should be a valid dictionary",
-    ),
-    (ask(ASK, assistant(call(5)), ASK), "0.tool_use.id: Input should be a valid string"),
     (ask(user(result(5))), "0.tool_result.tool_use_id: Input should be a valid string"),
-    (ask(ASK, assistant(thinking("s", None)), ASK), "thinking: Input should be a valid string"),
-    (ask(user(without(result(), "tool_use_id"))), "tool_result.tool_use_id: Field required"),
-    (ask(user(result(content=5))), "tool_result.content: Input should be a valid list"),
     (ask(user(result(content=["x"]))), "tool_result.content.0: Input should be a valid dictionary"),
-    (
-        ask(user(result(content=[{"type": "text"}]))),
-        "result.content.0.text.text: Field required",
-    ),
     (
         ask(user(result(content=[thinking("s")]))),
         "result.content.0: Input tag 'thinking' found",
     ),
     (ask(ASK, assistant({"type": "thinking", "thinking": "x"}), ASK), "thinking.signature: Field"),
-    (ask(ASK, assistant({"type": "thinking", "signature": "x"}), ASK), "thinking.thinking: Field"),
     (ask(ASK, assistant({"type": "redacted_thinking"}), ASK), "redacted_thinking.data: Field req"),
 ]
 
