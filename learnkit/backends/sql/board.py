@@ -153,7 +153,7 @@ class SqlBoard(BoardBackend):
         if found := self._load(connection, [id]):
             return found[id]
         known = select(TASKS.c.id).where(self._here).order_by(TASKS.c.id)
-        raise rules.UnknownTask(id, connection.scalars(known.limit(rules.NAMED + 1)).all())
+        raise rules.unknown(id, connection.scalars(known.limit(rules.NAMED + 1)).all())
 
     def _near(self, connection: Connection, id: int) -> dict[int, Task]:
         """A task with all that it waits for and that wait for it."""
