@@ -25,7 +25,7 @@ All of them have in common:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from learnkit.backends.task import Changes
 
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 Member = dict[str, str]
 
 
-@runtime_checkable
 class InboxReader(Protocol):
     """One agent's cursor in its inbox. It belongs to that agent, and only one is used at a time.
 
@@ -69,7 +68,6 @@ class InboxReader(Protocol):
         """Move the cursor, durably, after all messages that were taken: they are dealt with."""
 
 
-@runtime_checkable
 class MailBackend(Protocol):
     """The inboxes of a team; :class:`learnkit.Mailbox` keeps them in files.
 
@@ -156,7 +154,6 @@ class MailBackend(Protocol):
         """
 
 
-@runtime_checkable
 class BoardBackend(Protocol):
     """The tasks of a team; :class:`learnkit.TaskBoard` keeps them in files.
 
@@ -342,7 +339,6 @@ class BoardBackend(Protocol):
         """
 
 
-@runtime_checkable
 class RequestBackend(Protocol):
     """The requests of a team; ``files.tracker.Tracker`` keeps them in a file.
 
@@ -455,7 +451,6 @@ class RequestBackend(Protocol):
         """Whether they must; False if nothing was said."""
 
 
-@runtime_checkable
 class RosterBackend(Protocol):
     """The members of a team; ``files.roster.Roster`` keeps them in a file.
 
@@ -506,7 +501,6 @@ class RosterBackend(Protocol):
         """
 
 
-@runtime_checkable
 class Backend(Protocol):
     """One place that keeps everything of one or several teams; see :func:`learnkit.open_backend`.
 
