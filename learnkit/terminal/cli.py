@@ -327,8 +327,8 @@ def chat(
         folder = folder_of(workspace)
         asks = prompt is None and sys.stdin.isatty()
         settings = Settings.load(workspace, _accepts if asks else None)
-        if settings.declined is not None:
-            typer.echo(f"{settings.declined} was not accepted: only what it denies holds", err=True)
+        for note in settings.notes:
+            typer.echo(f"learnkit: {clean(note)}", err=True)
         rules = settings.rules("yes" if yes else "plan" if plan else None)
         rules.add("allow", *allow or ())
         record = record_of(folder, last=go_on, name=resume or "")

@@ -51,6 +51,7 @@ class Output:
         self.status = Status(name)
         self._numbers: dict[tuple[str, str], int] = {}  # of running calls, by lane and id
         self._calls = 0
+        self._broken: set[str] = set()  # hooks that could not be started
 
     def begin(self, events: EventLog) -> None:
         """A conversation begins, or goes on: count its calls and turns."""
@@ -181,6 +182,10 @@ class Output:
         elif event.type == "team.stuck":
             problem = one_line(str(data.get("problem")), 300)
             self.say(f"  {one_line(str(data.get('name')))} tries again: {problem}", "red")
+        elif event.type == "hook.ran" and data["outcome"] == "not started":
+            if data["command"] not in self._broken:  # once: a guard is asked at each call
+                self.say(f"  {one_line(str(data['said']), 300)}", "red")
+            self._broken.add(data["command"])
         elif event.type == "compaction.summarised":
             self.say("  (the conversation was summarised)", "dim")
         self._changed()
