@@ -147,12 +147,16 @@ class Settings:
         own, record = Path(user or config_folder() / NAME), _answers(answers)
         place = _place(workspace)
         text, mine = _read(place), cls._parsed(_read(own), own)
-        allow = mine.allow + tuple(record.read({}).get(str(place), {}).get("allow", ()))
+        allow, notes = mine.allow, []
+        try:
+            allow += tuple(record.read({}).get(str(place), {}).get("allow", ()))
+        except UsageError as error:
+            notes.append(str(error))
         if not text.strip():
-            return replace(mine, allow=allow)
+            return replace(mine, allow=allow, notes=tuple(notes))
         theirs = cls._parsed(text, place)
         accepted = _accepted(place, text, consent, record)
-        mode, notes = theirs.mode if accepted else "default", []
+        mode = theirs.mode if accepted else "default"
         if theirs.mode == "yes":  # whatever the user has accepted
             mode = "default"
             notes.append(f"{place}: mode 'yes' does not count here: choose it with --yes")

@@ -25,10 +25,9 @@ from learnkit.terminal.commands import COMMANDS, Opened, Prompt, answer, in_file
 from learnkit.terminal.input import Keyboard, Lines, can_draw, history_file
 from learnkit.terminal.output import Output
 from learnkit.terminal.permission import Answer, Consent, Question
-from learnkit.terminal.session import Session, open_agent
+from learnkit.terminal.session import Session, open_agent, run_agent
 
 if TYPE_CHECKING:
-    import anthropic
     from prompt_toolkit.completion import Completer
     from rich.console import Console
 
@@ -179,10 +178,11 @@ class Chat:
 
         from learnkit.terminal.attach import attached
 
-        prompt, said = attached(text, self._workspace)
-        for line in said:
-            self.output.say(f"({clean(line)})", "dim")
+        before = list(self.agent.messages)
         try:
+            prompt, said = attached(text, self._workspace)
+            for line in said:
+                self.output.say(f"({clean(line)})", "dim")
             outcome = self._run_agent(prompt)
         except KeyboardInterrupt:
             self._running = False
@@ -190,10 +190,16 @@ class Chat:
             if self._keyboard is not None:
                 self._keyboard.take_back()
             self.output.say("(cancelled; the conversation is kept)", "dim")
-        except anthropic.APIError as error:
-            self.output.say(sentence(error, self.output.api, chat=True), "red")
         except (LearnkitError, anthropic.AnthropicError) as error:
-            self.output.say(clean(str(error)), "red")
+            refused = isinstance(error, anthropic.APIError)
+            why = sentence(error, self.output.api, chat=True) if refused else clean(str(error))
+            self.output.say(why, "red")
+            if self.agent.messages == before and self._keyboard is not None:
+                self._keyboard.give_back(text)
+            elif self.agent.messages == before:
+                self.output.say("(the prompt was not answered, and is forgotten)", "dim")
+            elif isinstance(error, anthropic.BadRequestError):
+                self.output.say("(/rewind lists the prompts that you can go back to)", "dim")
         except OSError as error:  # a disk is full, a folder is gone, a database cannot go on
             self.output.say(clean(f"{error} (the conversation is kept)"), "red")
         else:
@@ -201,17 +207,10 @@ class Chat:
                 self.output.say(f"({outcome.reason.replace('_', ' ')})", "dim")
 
     def _run_agent(self, prompt: str | list[Block]) -> Any:
-        import anthropic
-
         self.output.status.start()
         try:
             self._running = True
-            try:
-                return self.agent.run(prompt)
-            except anthropic.BadRequestError as error:
-                if not self._gives_up_cache(error):
-                    raise
-                return self.agent.run()
+            return run_agent(self.agent, prompt, lambda line: self.output.say(line, "dim"))
         finally:
             self._running = False
             self.output.end()
@@ -220,15 +219,6 @@ class Chat:
                 self.output.say(self._record.problem, "red")
             self._measure()
             self._changed()
-
-    def _gives_up_cache(self, error: anthropic.BadRequestError) -> bool:
-        """Leave out the marks for the prompt cache from now on, if the server refuses them."""
-        settings = self.agent.settings
-        if "cache_control" in settings or "cache_control" not in str(error):
-            return False
-        settings["cache_control"] = None  # teammates and subagents inherit it
-        self.output.say("(this server refuses cache_control: no prompt cache from now on)", "dim")
-        return True
 
     def _hear(self, kind: str, text: str) -> None:
         """Show a piece of the agent's reply."""

@@ -22,7 +22,7 @@ from learnkit.events.text import arguments, clean, one_line
 from learnkit.terminal.api_error import sentence, waiting
 from learnkit.terminal.chat import LAST_REPLY, be_silent
 from learnkit.terminal.output import Output
-from learnkit.terminal.session import Session, open_agent
+from learnkit.terminal.session import Session, open_agent, run_agent
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Outcome
@@ -104,7 +104,7 @@ class Headless:
         given, said = attached(prompt, session.workspace)
         for line in said:
             _tell(line)
-        outcome = agent.run(given)
+        outcome = run_agent(agent, given, _tell)
         self._say(session, outcome)
         if session.record is not None and session.record.problem:
             _tell(session.record.problem)

@@ -18,7 +18,8 @@ from learnkit.terminal.replay import PLAYED, Playback, check
 if TYPE_CHECKING:
     import anthropic
 
-    from learnkit.core.agent import Agent
+    from learnkit.core.agent import Agent, Outcome
+    from learnkit.core.content import Block
     from learnkit.mechanisms.permission import Permission
     from learnkit.terminal.saved import Record
 
@@ -94,6 +95,30 @@ def open_agent(
     agent.resume()
     restore_list(agent)
     return agent
+
+
+def run_agent(agent: Agent, prompt: str | list[Block], say: Callable[[str], object]) -> Outcome:
+    """Let an agent work on a prompt, which is forgotten if the API answers with an error.
+
+    Otherwise it would be sent again with the next one, and refused again.
+    """
+    import anthropic
+
+    before = list(agent.messages)
+    try:
+        try:
+            return agent.run(prompt)
+        except anthropic.BadRequestError as error:
+            if "cache_control" in agent.settings or "cache_control" not in str(error):
+                raise
+            agent.settings["cache_control"] = None  # teammates and subagents inherit it
+            say("(this server refuses cache_control: no prompt cache from now on)")
+            return agent.run()
+    except anthropic.APIError:
+        after = agent.messages[len(before) :]
+        if agent.messages[: len(before)] == before and all(one["role"] == "user" for one in after):
+            agent.rewrite(before, "the API refused the prompt")
+        raise
 
 
 def restore_list(agent: Agent) -> None:

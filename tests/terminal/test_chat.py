@@ -321,6 +321,10 @@ def test_what_the_api_says_is_a_sentence_and_the_talk_goes_on(
     assert says in talk.text
     assert "{" not in talk.text
     assert talk.text.rstrip().endswith("better")
+    said = [one["content"] for one in talk.chat.agent.messages if one["role"] == "user"]
+    answered = ["first"] if status in (429, 529) else []  # what is refused is not sent again
+    assert said == [*answered, "second"]
+    assert ("is forgotten" in talk.text) == (not answered)
 
 
 def test_a_server_that_cannot_be_reached_is_named_at_each_try(tmp_path: Path) -> None:

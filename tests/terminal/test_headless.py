@@ -101,6 +101,11 @@ def test_json_has_the_answer_what_it_cost_and_the_session_that_goes_on(work: Pat
     done, _ = ask(work, [lk.fail(404, "model: gone")], "Hello.", "--json")
     assert "the name of the model in LEARNKIT_MODEL" in json.loads(done.stdout)["error"]
     assert done.returncode == 1
+    script = [lk.fail(400, "Could not process image")]
+    done, api = ask(work, script, "And this?", "--resume", first["session"])
+    assert done.returncode == 1
+    done, api = ask(work, [lk.say("Red.")], "Now?", "--resume", first["session"])
+    assert "And this?" not in str(api.bodies[0]["messages"])
 
 
 def test_a_reader_that_leaves_ends_it_without_a_traceback(work: Path) -> None:

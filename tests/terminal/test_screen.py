@@ -281,6 +281,21 @@ def test_what_waited_for_its_turn_is_back_in_the_input_after_ctrl_c(desk: Desk) 
     leave(screen)
 
 
+def test_a_prompt_that_the_api_refuses_is_back_in_the_input_and_sent_once(desk: Desk) -> None:
+    (desk.work / "a.png").write_bytes(b"\x89PNG\r\n\x1a\nxx")
+    screen = desk.chat([lk.fail(400, "no such field"), lk.say("Better.")])
+    screen.type(f"see @a.png{ENTER}")
+    screen.expect("not sent: a.png: the picture is damaged, or not whole")
+    screen.until(lambda: screen.text.endswith("> see @a.png"), "the prompt in the input")
+    screen.type(f"\x15hello{ENTER}")
+    screen.expect("the API: 400, no such field")
+    screen.until(lambda: screen.text.endswith("> hello"), "the prompt in the input")
+    screen.type(f" again{ENTER}")
+    screen.expect("Better.")
+    assert [m["content"] for m in desk.server.bodies[-1]["messages"]] == ["hello again"]
+    leave(screen)
+
+
 def test_after_going_back_the_prompt_is_in_the_input_to_be_changed(desk: Desk) -> None:
     write = lk.use("write_file", path="a.txt", content="made")
     screen = desk.chat([write, lk.say("Made."), lk.say("Other one.")], "--yes")
