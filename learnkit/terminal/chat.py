@@ -226,6 +226,8 @@ class Chat:
             self._playback.wait()
         if kind == "text":
             self.output.write(text)
+        elif kind == "output":
+            self.output.status.printed += text
 
     def _stop_teammates(self) -> None:
         """An interrupted turn is over for all of them, also when the lead was not waiting."""
@@ -432,7 +434,8 @@ class Chat:
             keys = "Enter plays on" if playback is not None and playback.next else "/help"
             mode = self._rules.mode if self._rules is not None else "default"
             shown = f"{keys} · " + (f"{mode} · " if mode != "default" else "") + self._length
-        lines = [*(self._panel() if self._ready else []), shown]
+        printed = [f"  {line}" for line in self.output.status.printed_lines]
+        lines = [*printed, *(self._panel() if self._ready else []), shown]
         return "\n".join(one_line(line, max(1, width - 1)) for line in lines)
 
     def _panel(self) -> list[str]:

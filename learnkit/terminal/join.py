@@ -110,7 +110,7 @@ def join(
                     remote=seat.remote,
                     permission=permission,
                     instructions=True,
-                    true_paths=True,
+                    daily=True,
                     events=session.events,
                 )
                 output.say(

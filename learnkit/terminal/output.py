@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Where a line has no end of its own: in a pipe, in columns.
 PIPE = 160
+#: Lines that are shown of what a running command has printed.
+PRINTED = 3
 
 _LINE_END = re.compile(r"\r\n?|\n")  # what ends a line for a Markdown parser
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -173,6 +175,12 @@ class Output:
             number = self._numbers.pop((event.lane, str(data.get("id"))), 0)
             given = self.status.end(number)
             self._call(event, number, given)
+        elif event.type == "job.ended":
+            command = self.status.end(str(data["id"]))
+            code = f" (exit code {data['code']})" if data.get("code") else ""
+            how = f"{data.get('status')}{code} after {data.get('seconds') or 0.0:.1f} s"
+            said = f"  job {data['id']} {how}: {one_line(command)}"
+            self.say(one_line(said, self.width), "cyan")
         elif event.type == "mail.sent" and data["mail"].get("to") == name:
             mail = data["mail"]
             said = one_line(str(mail.get("content")), 300)
@@ -213,13 +221,14 @@ class Status:
 
     def __init__(self, name: str = "lead") -> None:
         self._name = name
-        self._running: dict[int, tuple[str, str, str, float]] = {}
+        self._running: dict[int | str, tuple[str, str, str, float]] = {}  # by number, or job
         self._began: float | None = None
         self._asked: float | None = None  # since when a question of the agent waits
         self._about = ""  # before numbers that are estimates
         self._sent = self._received = 0
         self.waiting = ""  # for what the team's backend waits
         self.written = 0  # characters of the reply that is being written
+        self.printed = ""  # what a command that runs has printed
         self.turns = 0
 
     def start(self) -> None:
@@ -249,10 +258,10 @@ class Status:
 
     def stop(self) -> None:
         """The run is over."""
-        self._began = None
+        self._began, self.printed = None, ""
 
     def event(self, event: Event) -> None:
-        """Count the tokens of a reply."""
+        """Count the tokens of a reply, and note a job."""
         if event.type == "model.replied":
             from learnkit.core.token_count import sent
 
@@ -261,15 +270,27 @@ class Status:
             self._sent += sent(usage)
             self._received += int(usage.get("output_tokens") or 0)
             self._about = "≈" if usage.get("simulated") else ""
+        elif event.type == "job.started":
+            job = ("job", event.data["id"], event.data["command"], time.monotonic())
+            self._running[event.data["id"]] = job
+
+    @property
+    def printed_lines(self) -> list[str]:
+        """The last lines that a running command has printed; a new state of a line replaces it."""
+        lines = [line.rpartition("\r")[2] for line in self.printed[-4_000:].rstrip().split("\n")]
+        return [clean(line) for line in lines[-PRINTED:] if line.strip()]
 
     def begin(self, event: Event, number: int) -> None:
         """A call has begun."""
+        if event.lane == self._name:
+            self.printed = ""
         given = " ".join(arguments(event.data.get("input", {})).split())
         lane = "" if event.lane == self._name else event.lane
         self._running[number] = (lane, str(event.data.get("name")), given, time.monotonic())
 
-    def end(self, number: int) -> str:
-        """A call has ended; return its arguments on one line."""
+    def end(self, number: int | str) -> str:
+        """A call or a job has ended; return its arguments on one line."""
+        self.printed = ""
         return self._running.pop(number, ("", "", "", 0.0))[2]
 
     def line(self, width: int) -> str:

@@ -89,7 +89,7 @@ def open_agent(
         client = Paused(client, session.playback)
     else:
         options |= own_parts(session)
-        options["true_paths"] = True
+        options["daily"] = True
     options |= {"backend": backend, "permission": permission, "events": session.events}
     agent = full_agent(client, session.workspace, **options)
     agent.resume()

@@ -198,8 +198,15 @@ def test_only_what_concerns_the_user_is_shown_of_other_agents() -> None:
     log.append("model.replied", lane="alice", usage=usage)
     assert output.tail == "The lead is wri"
     log.append("tool.ended", lane="alice", id="t", **ends)
+    log.append("job.started", lane="lead", id="abc", command="sleep\n5")
+    assert "job: abc sleep 5 (0 s)" in output.status.line(100)
+    log.append("job.ended", lane="lead", id="abc", status="failed", code=3, seconds=5.0, output="")
+    for _ in range(2):
+        said = {"outcome": "not started", "said": "guard cannot be started"}
+        log.append("hook.ran", lane="lead", moment="before_tool", command="guard", **said)
     lines = [line.split(" ✓")[0].strip() for line in file.getvalue().splitlines()]
-    assert lines == ["✉ bob: to lead", "2 alice bash alice's"]
+    job = "job abc failed (exit code 3) after 5.0 s: sleep 5"
+    assert lines == ["✉ bob: to lead", "2 alice bash alice's", job, "guard cannot be started"]
     assert "127 tokens in" in output.status.line(100)
     output.status.stop()
     output.status.start()  # what the lead's cancelled turn left open is gone

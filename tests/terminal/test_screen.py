@@ -241,6 +241,30 @@ def test_while_the_model_works_a_line_has_the_time_and_the_tokens(desk: Desk, co
     leave(screen)
 
 
+@widths
+def test_the_last_lines_of_a_command_are_seen_and_kept_when_it_is_cancelled(
+    desk: Desk, columns: int
+) -> None:
+    os.mkfifo(desk.work / "go")
+    command = "for n in 1 2 3 4 5; do echo row $n of it; done; cat go; echo row 6; cat go"
+    call = lk.use("bash", command=command, timeout=900)
+    screen = desk.chat([call, lk.say("Which row?")], "--yes", columns=columns)
+    screen.type(f"go{ENTER}")
+    screen.expect("row 3 of it row 4 of it row 5 of it")
+    assert "row 2" not in screen.words
+    (desk.work / "go").write_text("")
+    screen.expect("row 4 of it row 5 of it row 6")
+    screen.type(CTRL_C)
+    screen.expect("(cancelled; the conversation is kept)")
+    screen.type(f"/show{ENTER}")
+    screen.expect("Cancelled: the run was interrupted. row 1 of it row 2 of it")
+    screen.type(f"and now?{ENTER}")
+    screen.expect("Which row?")
+    result = desk.server.bodies[-1]["messages"][2]["content"][0]["content"]
+    assert result.startswith("Cancelled: the run was interrupted.\nrow 1 of it\n")
+    leave(screen)
+
+
 def test_control_characters_of_a_model_or_a_file_never_reach_the_terminal(desk: Desk) -> None:
     (desk.work / "evil.txt").write_text("\x1b]0;owned\x07\x1b[2Jfile\n")
     script = [lk.use("read_file", path="evil.txt"), lk.say("Text \x1b[2J\x1b]0;owned\x07 here.")]
