@@ -17,15 +17,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.transcript import texts
-from learnkit.errors import LearnkitError
+from learnkit.errors import LearnkitError, UsageError
 from learnkit.events.text import clean, count, one_line
+from learnkit.mechanisms.memory import Memory
 from learnkit.runtime.clock import stopped_by
+from learnkit.runtime.workspace import STATE
 from learnkit.terminal.api_error import sentence
 from learnkit.terminal.commands import COMMANDS, Opened, Prompt, answer, in_files, parsed
 from learnkit.terminal.input import Keyboard, Lines, can_draw, history_file
 from learnkit.terminal.output import Output
 from learnkit.terminal.permission import Answer, Consent, Question
 from learnkit.terminal.session import Session, open_agent, run_agent
+from learnkit.terminal.steering import Steering, UserGoal
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import Completer
@@ -107,11 +110,12 @@ class Chat:
         """Open a session, and talk in it until the user leaves it for another one, or for good."""
         with contextlib.ExitStack() as stack:
             session = stack.enter_context(self._sessions(self._record))
-            stack.callback(self._part, over if session.limited else None)
             try:
                 self._open(session, stack)
             except OSError as error:
                 raise LearnkitError(clean(str(error))) from None
+            finally:
+                stack.callback(self._part, over if session.limited else None)
             self._talk()
 
     def _part(self, over: threading.Timer | None) -> None:
@@ -127,7 +131,8 @@ class Chat:
         self._playback, self._workspace = session.playback, session.workspace
         consent = Consent(self._rules, self._ask) if self._rules is not None else None
         wait = self.output.wait
-        self.agent = open_agent(session, stack, wait, consent, remote=self._remote)
+        own = [Steering(self._steer), UserGoal(), Memory(session.workspace / STATE / "memory")]
+        self.agent = open_agent(session, stack, wait, consent, own, remote=self._remote)
         self.agent.hear = self._hear
         self.output.api = str(getattr(self.agent.client, "base_url", ""))
         self.agent.events.subscribe(self.output.event)
@@ -156,6 +161,8 @@ class Chat:
         while not (self._leaving or self._next):
             try:
                 line = self._input.next(self._length)
+                if self._keyboard is not None and line.strip():
+                    self._echo(line.strip("\n"))
             except KeyboardInterrupt:
                 if not self._leaving:
                     self.output.say("\n(/quit leaves)", "dim")
@@ -228,6 +235,26 @@ class Chat:
             self.output.write(text)
         elif kind == "output":
             self.output.status.printed += text
+
+    def _steer(self) -> list[str]:
+        """What the user has said meanwhile; a command or a picture waits until the turn is over."""
+        from learnkit.terminal.attach import attached
+
+        said: dict[str, str] = {}
+
+        def wanted(line: str) -> bool:
+            with contextlib.suppress(UsageError):
+                prompt, _ = attached(line, self._workspace)
+                blocks = [prompt] if isinstance(prompt, str) else prompt
+                if parsed(line) is None and all(isinstance(b, str) or "text" in b for b in blocks):
+                    said[line] = "\n".join(texts(prompt))
+                    return True
+            return False
+
+        taken = self._keyboard.take(wanted) if self._keyboard is not None else []
+        for line in taken:
+            self._echo(line.strip("\n"))
+        return [said[line] for line in taken]
 
     def _stop_teammates(self) -> None:
         """An interrupted turn is over for all of them, also when the lead was not waiting."""
@@ -367,25 +394,21 @@ class Chat:
         self._presses = 0
         text, playback = line.strip(), self._playback
         command = parsed(text)
-        if text:
-            self._echo(line.strip("\n"))
+        known = COMMANDS.get(command[0]) if command is not None else None
         if command is not None and command[0] in ("quit", "exit"):
             self.left()
-        elif not self._running:
-            if text or playback is not None:
-                self._send(line)
-        elif command is not None:
-            known = COMMANDS.get(command[0])
-            if playback is not None or (known is not None and known.at_once):
-                self._command_meanwhile(text)
-            else:
-                self._later(line)
-        elif playback is not None:
+        elif self._running and (known is not None and (known.at_once or playback is not None)):
+            self._echo(text)
+            self._command_meanwhile(text)
+        elif self._running and playback is not None:
             if text:
                 self.output.say("The recording is playing, so this was not sent.", "dim")
             playback.resume()
-        elif text:
-            self._later(line)
+        elif self._keyboard is not None and (text or playback is not None):
+            self._keyboard.send(line)
+            if self._running:
+                self.agent.wake.set()  # it may wait for a job
+                self._changed()
 
     def interrupted(self) -> None:
         """The user has pressed Ctrl-C: this stops what runs, and a second one leaves."""
@@ -435,7 +458,9 @@ class Chat:
             mode = self._rules.mode if self._rules is not None else "default"
             shown = f"{keys} · " + (f"{mode} · " if mode != "default" else "") + self._length
         printed = [f"  {line}" for line in self.output.status.printed_lines]
-        lines = [*printed, *(self._panel() if self._ready else []), shown]
+        queued = self._keyboard.queued if self._keyboard is not None and self._running else []
+        waits = [f"queued (↑ takes it back): {line}" for line in queued[:PANEL]]
+        lines = [*printed, *(self._panel() if self._ready else []), *waits, shown]
         return "\n".join(one_line(line, max(1, width - 1)) for line in lines)
 
     def _panel(self) -> list[str]:
@@ -453,14 +478,6 @@ class Chat:
         """Whether something goes on that takes time."""
         paused = self._playback is not None and self._playback.paused
         return self.output.status.busy and not paused
-
-    def _send(self, line: str) -> None:
-        if self._keyboard is not None:
-            self._keyboard.send(line)
-
-    def _later(self, line: str) -> None:
-        self.output.say("(this will be sent when the turn is over)", "dim")
-        self._send(line)
 
     def _changed(self) -> None:
         if self._keyboard is not None:

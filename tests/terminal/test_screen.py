@@ -15,7 +15,19 @@ from typing import Any
 
 import pytest
 from messages_server import MessagesServer, serving
-from screen import ALT_ENTER, CTRL_C, CTRL_D, CTRL_J, ENTER, TAB, UP, Screen, running
+from screen import (
+    ALT_ENTER,
+    BACKSPACE,
+    CTRL_C,
+    CTRL_D,
+    CTRL_J,
+    CTRL_U,
+    ENTER,
+    TAB,
+    UP,
+    Screen,
+    running,
+)
 
 import learnkit as lk
 
@@ -147,14 +159,13 @@ def test_commands_and_paths_are_completed(desk: Desk) -> None:
     leave(screen)
 
 
-def test_what_is_typed_while_the_model_works_stays_in_its_line_and_is_sent_afterwards(
+def test_what_is_typed_while_the_model_works_stays_in_its_line_and_follows_the_results(
     desk: Desk,
 ) -> None:
     mark = f"8{os.getpid()}31"
     script = [
         lk.reply("I wait.", *[lk.use("bash", command=f"echo line{n}") for n in range(8)]),
         lk.use("bash", command=f"cat go; : {mark}"),
-        lk.say("First done."),
         lk.say("Second done."),
     ]
     os.mkfifo(desk.work / "go")
@@ -166,16 +177,42 @@ def test_what_is_typed_while_the_model_works_stays_in_its_line_and_is_sent_after
     screen.type("the next one")
     screen.expect("> the next one")
     screen.type(f"{ENTER}")
-    screen.expect("(this will be sent when the turn is over)")
+    screen.expect("queued (↑ takes it back): the next one")
     screen.type(f"/COST{ENTER}")  # looked at meanwhile
     screen.expect("tokens in, of which")
-    assert "First done." not in screen.text
     (desk.work / "go").write_text("")
     screen.expect("Second done.")
-    assert desk.said() == "the next one"
+    assert desk.said()[1]["text"] == "The user says meanwhile:\nthe next one"
     calls = [line for line in screen.lines if re.match(r" +\d+ bash", line)]
     assert len(calls) == 9
     assert all(re.fullmatch(r" +\d bash .* ✓ \d\.\d s: .*", line) for line in calls)
+    leave(screen)
+
+
+@widths
+def test_what_is_said_while_a_job_runs_reaches_the_model_before_the_job_ends(
+    desk: Desk, columns: int
+) -> None:
+    os.mkfifo(desk.work / "go")
+    script = [
+        lk.use("background_run", command="cat go; echo built"),
+        lk.say("I wait for it."),
+        lk.use("bash", command="echo red > colour; echo > go"),
+        lk.say("Painted."),
+    ]
+    screen = desk.chat(script, "--yes", columns=columns)
+    screen.type(f"build it{ENTER}")
+    screen.expect("I wait for it.")
+    screen.type(f"/compact{ENTER}paint it red{ENTER}")  # a command waits, and what follows it
+    screen.expect("queued (↑ takes it back): paint")
+    screen.type(UP)
+    screen.until(lambda: screen.text.endswith("> /compact\n  paint it red"), "both in the input")
+    screen.type(f"{CTRL_U}{BACKSPACE}{CTRL_U}paint it red{ENTER}")
+    screen.expect("> paint it red")
+    screen.expect("Painted.")
+    assert re.search(r"\n +job \w{8} completed after \d\.\d s: cat", screen.text)
+    assert desk.said(2)[0]["text"] == "The user says meanwhile:\npaint it red"
+    assert (desk.work / "colour").read_text() == "red\n"
     leave(screen)
 
 
@@ -294,8 +331,12 @@ def test_what_waited_for_its_turn_is_back_in_the_input_after_ctrl_c(desk: Desk) 
     screen = desk.chat(script, "--yes")
     screen.type(f"go{ENTER}")
     screen.until(lambda: running(f"sleep {mark}"), "the command")
-    screen.type(f"the next one{ENTER}")
-    screen.expect("(this will be sent when the turn is over)")
+    screen.type(f"the next{ENTER}")
+    screen.expect("queued (↑ takes it back): the next")
+    screen.type(UP)
+    screen.gone("queued")
+    screen.type(f" one{ENTER}")
+    screen.expect("queued (↑ takes it back): the next one")
     screen.type(CTRL_C)
     screen.expect("(cancelled; the conversation is kept)")
     screen.until(lambda: screen.text.endswith("> the next one"), "the line in the input")
