@@ -179,8 +179,8 @@ class Output:
             command = self.status.end(str(data["id"]))
             code = f" (exit code {data['code']})" if data.get("code") else ""
             how = f"{data.get('status')}{code} after {data.get('seconds') or 0.0:.1f} s"
-            said = f"  job {data['id']} {how}: {one_line(command)}"
-            self.say(one_line(said, self.width), "cyan")
+            said = one_line(f"job {data['id']} {how}: {command}", self.width - 2)
+            self.say(f"  {said}", "cyan")
         elif event.type == "mail.sent" and data["mail"].get("to") == name:
             mail = data["mail"]
             said = one_line(str(mail.get("content")), 300)
