@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.core.transcript import texts
 from learnkit.errors import LearnkitError, UsageError
-from learnkit.events.text import clean, count, one_line
+from learnkit.events.text import clean, one_line
 from learnkit.mechanisms.memory import Memory
 from learnkit.runtime.clock import stopped_by
 from learnkit.runtime.workspace import STATE
 from learnkit.terminal.api_error import sentence
 from learnkit.terminal.commands import COMMANDS, Opened, Prompt, answer, in_files, parsed
+from learnkit.terminal.gauge import fitted, gauge
 from learnkit.terminal.input import Keyboard, Lines, can_draw, history_file
 from learnkit.terminal.output import Output
 from learnkit.terminal.permission import Answer, Consent, Question
@@ -84,7 +85,7 @@ class Chat:
         self._ready = self._running = self._leaving = False
         self._heard_end = False
         self._presses = 0  # of Ctrl-C, since the user has sent something
-        self._length = ""
+        self._gauge: tuple[str, list[str]] = ("", [])  # the place; context, turns and cost
 
     # In the main thread
 
@@ -129,7 +130,9 @@ class Chat:
 
     def _open(self, session: Session, stack: contextlib.ExitStack) -> None:
         self._playback, self._workspace = session.playback, session.workspace
-        consent = Consent(self._rules, self._ask) if self._rules is not None else None
+        consent = None
+        if self._rules is not None:
+            consent = Consent(self._rules, self._ask, self._keep)
         wait = self.output.wait
         own = [Steering(self._steer), UserGoal(), Memory(session.workspace / STATE / "memory")]
         self.agent = open_agent(session, stack, wait, consent, own, remote=self._remote)
@@ -160,7 +163,7 @@ class Chat:
     def _talk(self) -> None:
         while not (self._leaving or self._next):
             try:
-                line = self._input.next(self._length)
+                line = self._input.next(" · ".join(self._gauge[1]))
                 if self._keyboard is not None and line.strip():
                     self._echo(line.strip("\n"))
             except KeyboardInterrupt:
@@ -370,12 +373,18 @@ class Chat:
         with self.output.status.asking(question.agent.name):
             return self._input.ask(question)
 
-    def _measure(self) -> None:
-        """Note how long the conversation is; it takes too long to do so for each key."""
-        from learnkit.core.token_count import estimate_tokens
+    def _keep(self, patterns: list[str]) -> None:
+        """Keep what the user allows for good, in this project."""
+        from learnkit.mechanisms.settings import Settings
 
-        tokens = estimate_tokens(self.agent.messages)
-        self._length = f"≈{tokens:,} tokens · {count(self.output.status.turns, 'turn')}"
+        try:
+            Settings.keep(self._workspace, patterns)
+        except (LearnkitError, OSError) as error:
+            self.output.say(f"(not kept: {clean(str(error))})", "red")
+
+    def _measure(self) -> None:
+        """Note how full the context is; it takes too long to do so for each key."""
+        self._gauge = gauge(self.agent, self._workspace)
 
     def _echo(self, text: str) -> None:
         """Show what was sent, above the input line."""
@@ -448,19 +457,19 @@ class Chat:
         """What goes on; else how long the conversation is."""
         playback = self._playback
         if not self._ready:
-            shown = self.output.status.waiting or "starting …"
+            shown = [self.output.status.waiting or "starting …"]
         elif playback is not None and playback.paused:
-            shown = "paused · Enter goes on · Ctrl-C leaves"
+            shown = ["paused · Enter goes on · Ctrl-C leaves"]
         elif line := self.output.status.line(width):
-            shown = line
+            shown = [line]
         else:
             keys = "Enter plays on" if playback is not None and playback.next else "/help"
-            mode = self._rules.mode if self._rules is not None else "default"
-            shown = f"{keys} · " + (f"{mode} · " if mode != "default" else "") + self._length
+            mode = [self._rules.mode] if self._rules is not None else []
+            shown = fitted([keys, self.agent.model, *mode], *self._gauge, width - 1)
         printed = [f"  {line}" for line in self.output.status.printed_lines]
         queued = self._keyboard.queued if self._keyboard is not None and self._running else []
         waits = [f"queued (↑ takes it back): {line}" for line in queued[:PANEL]]
-        lines = [*printed, *(self._panel() if self._ready else []), *waits, shown]
+        lines = [*printed, *(self._panel() if self._ready else []), *waits, *shown]
         return "\n".join(one_line(line, max(1, width - 1)) for line in lines)
 
     def _panel(self) -> list[str]:

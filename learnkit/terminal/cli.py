@@ -259,7 +259,9 @@ class _Chat(typer.core.TyperCommand):
         except LearnkitError as error:
             if ctx.params["prompt"] is None:
                 raise
-            typer.echo(f"learnkit: {clean(str(error))}", err=True)
+            from learnkit.terminal.headless import failed
+
+            failed(str(error), json=ctx.params["as_json"] or ctx.params["stream_json"])
             raise typer.Exit(1) from None  # 2 says something else to a script
 
 
@@ -322,8 +324,10 @@ def chat(
         raise UsageError("there is no ANTHROPIC_API_KEY; set one, or try: chat --replay s12")
     else:
         from learnkit.mechanisms.settings import Settings
-        from learnkit.terminal.saved import folder_of, listing, record_of
+        from learnkit.terminal.saved import folder_of, record_of
 
+        if not workspace.is_dir():
+            raise UsageError(f"there is no folder {workspace}")
         folder = folder_of(workspace)
         asks = prompt is None and sys.stdin.isatty()
         settings = Settings.load(workspace, _accepts if asks else None)
@@ -331,9 +335,9 @@ def chat(
             typer.echo(f"learnkit: {clean(note)}", err=True)
         rules = settings.rules("yes" if yes else "plan" if plan else None)
         rules.add("allow", *allow or ())
-        record = record_of(folder, last=go_on, name=resume or "")
         if resume == "":
-            typer.echo(listing(folder))
+            resume = _picked(folder)
+        record = record_of(folder, last=go_on, name=resume or "")
 
     def opened(saved: Record | None) -> AbstractContextManager[Session]:
         return live(workspace, saved, settings) if saved is not None else recorded(replay)
@@ -353,6 +357,20 @@ def chat(
         fonts = re.compile(r"@font-face\s*\{.*?\}", re.DOTALL)
         atomic_write.replace(picture, fonts.sub("", svg))
     raise typer.Exit(code)
+
+
+def _picked(folder: Path) -> str:
+    """The name of the session that the user takes from the list; else the command is over."""
+    from learnkit.terminal.input import can_draw
+    from learnkit.terminal.picker import picked
+    from learnkit.terminal.saved import listing, sessions
+
+    saved = sessions(folder)
+    if not (saved and can_draw()):
+        typer.echo(listing(folder, "learnkit chat --resume"))
+    elif (number := picked([str(one) for one in saved])) is not None:
+        return saved[number].path.stem
+    raise typer.Exit
 
 
 def _accepts(place: Path, text: str) -> bool:

@@ -43,8 +43,6 @@ PAUSE = 0.7
 #: Seconds between two pictures of the line that shows what goes on.
 REFRESH = 0.15
 
-ASKED = "Run it? [o]nce, [a]lways, [n]o: "
-
 
 def can_draw() -> bool:
     """Whether there is a terminal on both sides, and one that can move its cursor."""
@@ -97,7 +95,7 @@ class Lines:
             while True:
                 self._output.asking = True
                 try:
-                    return question.understood(self._read(f"  {ASKED}"))
+                    return question.understood(self._read(f"  {question.asked}"))
                 except UsageError as error:
                     self._output.say(str(error), "dim")
                 except EOFError:
@@ -268,8 +266,9 @@ class Keyboard:
         asked = self._asking
         assert asked is not None
         why = f", {clean(answer[1])}" if isinstance(answer, tuple) else ""
-        word = "always" if answer == "always" else "once" if answer is True else "no"
-        self._output.say(f"{ASKED}{word}{why}", "dim")
+        always = "kept" if asked.kept else "always"
+        word = always if answer == "always" else "once" if answer is True else "no"
+        self._output.say(f"{asked.asked}{word}{why}", "dim")
         asked.reply(answer)
         if answer == "always":  # it answers the same question of other agents, too
             for other in self._questions:
@@ -347,7 +346,8 @@ class Keyboard:
 
         size = self._session.app.output.get_size()
         prompt: StyleAndTextTuples = [("class:status", f"{self._listener.status(size.columns)}\n")]
-        prompt.append(("class:question", ASKED) if self.asking else ("class:prompt", "> "))
+        asked = self._asking
+        prompt.append(("class:question", asked.asked) if asked else ("class:prompt", "> "))
         tail = self._output.tail
         if not tail.strip():
             return prompt

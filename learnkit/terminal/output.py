@@ -56,12 +56,11 @@ class Output:
         self._broken: set[str] = set()  # hooks that could not be started
 
     def begin(self, events: EventLog) -> None:
-        """A conversation begins, or goes on: count its calls and turns."""
+        """A conversation begins, or goes on: count its calls."""
         started = [event for event in events if event.type == "tool.started"]
         self._calls = len(started)
         calls = ((event.lane, str(event.data.get("id"))) for event in started)
         self._numbers = {call: number for number, call in enumerate(calls, 1)}
-        self.status.turns = sum(event.type == "model.replied" for event in events)
 
     @property
     def width(self) -> int:
@@ -194,6 +193,15 @@ class Output:
             if data["command"] not in self._broken:  # once: a guard is asked at each call
                 self.say(f"  {one_line(str(data['said']), 300)}", "red")
             self._broken.add(data["command"])
+        elif event.type == "instructions.loaded" and data.get("files"):
+            names = ", ".join(map(str, data["files"]))
+            left = count(len(data["problems"]), "part") if data.get("problems") else ""
+            about = f"; {left} left out: /events 99 names them" if left else ""
+            self.say(f"  read: {one_line(names, 200)}{about}", "dim")
+        elif event.type == "goal.checked":
+            why = f": {one_line(str(data.get('reason')), 300)}" if data.get("reason") else ""
+            which = f"check {data.get('number')} of {data.get('most')}"
+            self.say(f"  goal {data['verdict']} ({which}){why}", "cyan")
         elif event.type == "compaction.summarised":
             self.say("  (the conversation was summarised)", "dim")
         self._changed()
@@ -229,7 +237,6 @@ class Status:
         self.waiting = ""  # for what the team's backend waits
         self.written = 0  # characters of the reply that is being written
         self.printed = ""  # what a command that runs has printed
-        self.turns = 0
 
     def start(self) -> None:
         """A run begins: count from here."""
@@ -266,7 +273,6 @@ class Status:
             from learnkit.core.token_count import sent
 
             usage: dict[str, Any] = event.data.get("usage") or {}
-            self.turns += 1
             self._sent += sent(usage)
             self._received += int(usage.get("output_tokens") or 0)
             self._about = "≈" if usage.get("simulated") else ""

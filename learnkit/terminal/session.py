@@ -99,6 +99,10 @@ def open_agent(
     wait("", True)
     agent.resume()
     restore_list(agent)
+    modes = [e.data["mode"] for e in agent.events if e.type == "permission.mode"]
+    rules = permission.rules if permission is not None else None
+    if rules is not None and modes[-1:] == ["plan"] and rules.mode != "yes":
+        rules.mode = "plan"  # no other one: what loosens is said each time
     return agent
 
 

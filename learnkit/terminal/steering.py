@@ -37,7 +37,7 @@ class UserGoal(Mechanism):
     """A goal that may be set, replaced and taken away while the agent lives.
 
     Attributes:
-        goal: the one that holds; None if there is none.
+        goal: the one that holds; None if there is none, or it was met.
     """
 
     goal: Goal | None = None
@@ -51,5 +51,10 @@ class UserGoal(Mechanism):
         return self.goal.carry(agent) if self.goal else None
 
     def on_stop(self, agent: Agent) -> str | None:
-        """As the goal says."""
-        return self.goal.on_stop(agent) if self.goal else None
+        """As the goal says; one that was met is done."""
+        if self.goal is None:
+            return None
+        said = self.goal.on_stop(agent)
+        if self.goal.verdict == "met":
+            self.goal = None
+        return said
