@@ -466,7 +466,7 @@ class Chat:
             keys = "Enter plays on" if playback is not None and playback.next else "/help"
             mode = [self._rules.mode] if self._rules is not None else []
             shown = fitted([keys, self.agent.model, *mode], *self._gauge, width - 1)
-        printed = [f"  {line}" for line in self.output.status.printed_lines]
+        printed = [f"│ {line}" for line in self.output.status.printed_lines]
         queued = self._keyboard.queued if self._keyboard is not None and self._running else []
         waits = [f"queued (↑ takes it back): {line}" for line in queued[:PANEL]]
         lines = [*printed, *(self._panel() if self._ready else []), *waits, *shown]

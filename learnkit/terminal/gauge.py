@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def gauge(agent: Agent, workspace: Path) -> tuple[str, list[str]]:
-    """The place of an agent; and how full its context is, its turns, and what they have cost."""
+    """The place of an agent; and how full its context is, what it has cost, and its turns."""
     from learnkit.core.usage import Usage
 
     used = Usage.of(agent.events)
-    cost = "" if used.cost is None else f"${used.cost:,.2f}"
-    return _place(workspace), [*filter(None, (_context(agent), count(used.requests, "turn"), cost))]
+    cost = f"${used.cost:,.2f}" if used.cost is not None and used.requests else ""
+    return _place(workspace), [*filter(None, (_context(agent), cost, count(used.requests, "turn")))]
 
 
 def _context(agent: Agent) -> str:

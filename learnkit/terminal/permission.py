@@ -118,7 +118,8 @@ class Consent(Permission):
         agent: AgentLike = self._here.agent
         text, patterns = proposal(agent, call), self._decides.suggested(agent, call)
         if patterns:
-            text.append(f"\n  always: {clean(', '.join(patterns))}", style="not bold dim")
+            keeps = " · keep: for this project" if self._keep else ""
+            text.append(f"\n  always: {clean(', '.join(patterns))}{keeps}", style="not bold dim")
         question = Question(agent, call, text, patterns, keeps=self._keep is not None)
         answer = self._put(question)
         if question.kept and answer == "always" and self._keep is not None:

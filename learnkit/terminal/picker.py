@@ -41,9 +41,7 @@ def picked(lines: Sequence[str]) -> int | None:
         for at, number in enumerate(found()[begin : begin + SEEN], begin):
             sign, style = (">", "reverse") if at == place else (" ", "")
             rows.append((style, f"{sign} {one_line(lines[number], width - 3)}\n"))
-        rows.append(
-            ("class:dim", one_line("type a part · ↑ ↓ · Enter takes · Esc leaves", width - 1))
-        )
+        rows.append(("class:dim", one_line("type a part · ↑ ↓ · Enter · Esc", width - 1)))
         return rows
 
     keys = KeyBindings()

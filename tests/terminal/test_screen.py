@@ -22,6 +22,7 @@ from screen import (
     CTRL_D,
     CTRL_J,
     CTRL_U,
+    DOWN,
     ENTER,
     TAB,
     UP,
@@ -52,6 +53,7 @@ class Desk:
         columns: int = 80,
         pace: float = 0.0,
         forked: bool = True,
+        ready: str = "0 turns",
     ) -> Screen:
         """Start a chat, whose model answers by a script; as a new process for tests of its end."""
         self.server = server = self._stack.enter_context(serving(script, pace=pace))
@@ -59,7 +61,7 @@ class Desk:
         env["XDG_STATE_HOME"] = str(self.state)
         screen = Screen(str(self.work), *options, columns=columns, forked=forked, **env)
         self._stack.callback(screen.close)
-        screen.expect("0 turns")
+        screen.expect(ready)
         return screen
 
     def said(self, number: int = -1) -> Any:
@@ -210,7 +212,7 @@ def test_what_is_said_while_a_job_runs_reaches_the_model_before_the_job_ends(
     screen.type(f"{CTRL_U}{BACKSPACE}{CTRL_U}paint it red{ENTER}")
     screen.expect("> paint it red")
     screen.expect("Painted.")
-    assert re.search(r"\n +job \w{8} completed after \d\.\d s: cat", screen.text)
+    assert re.search(r"\n +job \w{8} completed after \d\.\d s: c", screen.text)
     assert desk.said(2)[0]["text"] == "The user says meanwhile:\npaint it red"
     assert (desk.work / "colour").read_text() == "red\n"
     leave(screen)
@@ -287,10 +289,10 @@ def test_the_last_lines_of_a_command_are_seen_and_kept_when_it_is_cancelled(
     call = lk.use("bash", command=command, timeout=900)
     screen = desk.chat([call, lk.say("Which row?")], "--yes", columns=columns)
     screen.type(f"go{ENTER}")
-    screen.expect("row 3 of it row 4 of it row 5 of it")
+    screen.expect("│ row 3 of it │ row 4 of it │ row 5 of it")
     assert "row 2" not in screen.words
     (desk.work / "go").write_text("")
-    screen.expect("row 4 of it row 5 of it row 6")
+    screen.expect("│ row 4 of it │ row 5 of it │ row 6")
     screen.type(CTRL_C)
     screen.expect("(cancelled; the conversation is kept)")
     screen.type(f"/show{ENTER}")
@@ -376,6 +378,32 @@ def test_after_going_back_the_prompt_is_in_the_input_to_be_changed(desk: Desk) -
     leave(screen)
 
 
+@widths
+def test_a_session_is_taken_from_a_list_by_typing_and_with_arrow_keys(
+    desk: Desk, columns: int
+) -> None:
+    for said in ("parse dates", "parse numbers", "draw"):
+        screen = desk.chat([lk.say(f"I {said}.")])
+        screen.type(f"{said}{ENTER}")
+        screen.expect("1 turn")
+        leave(screen)
+    screen = desk.chat([lk.say("On.")], "--resume", columns=columns, ready="Enter · Esc")
+    assert screen.lines[0].startswith("> 2")
+    assert "draw" in screen.lines[0]
+    screen.type("PARSE")
+    screen.gone("draw")
+    screen.type(f"{DOWN}{DOWN}{DOWN}{UP}{DOWN}{ENTER}")
+    screen.expect("I parse dates.")
+    screen.type(f"go on{ENTER}")
+    screen.expect("On.")
+    assert desk.server.bodies[0]["messages"][0]["content"] == "parse dates"
+    leave(screen)
+    screen = desk.chat([], "--resume", columns=columns, ready="Enter · Esc")
+    screen.type("\x1b")
+    assert screen.ended() == 0
+    assert screen.modes == screen.before
+
+
 # What is asked
 
 
@@ -401,7 +429,7 @@ def test_an_edit_is_asked_about_with_its_diff_while_a_teammate_works_on(
     file.write_text("one = 1\nlimit = 30\ntwo = 2\n")
     screen = desk.chat(two_agents, columns=columns, pace=1.0)
     screen.type(f"change it{ENTER}")
-    screen.expect("Run it? [o]nce, [a]lways, [n]o:")
+    screen.expect("Run it? [o]nce [a]lways [k]eep [n]o:")
     lines = [line.strip() for line in screen.lines]
     at = lines.index("edit_file a.py")
     calls = screen.words.count("alice read_file")
@@ -415,7 +443,7 @@ def test_an_edit_is_asked_about_with_its_diff_while_a_teammate_works_on(
     ]
     assert "31" not in file.read_text()
     screen.type(f"perhaps{ENTER}")
-    screen.expect("answer with o (once), a (always) or n (no, and perhaps why)")
+    screen.expect("answer with one of the letters, or with n and the reason")
     assert "31" not in file.read_text()
     screen.type(f"O{ENTER}")
     screen.expect("The limit is 31.")
