@@ -54,11 +54,26 @@ def lessons(folder: Path) -> list[Path]:
     return sorted(folder.glob("s[0-9][0-9]_*.ipynb"))
 
 
-def notebook(name: str) -> Path:
+def part_two(folder: Path) -> list[Path]:
+    """Return the notebooks of part two in a folder of lessons, in order."""
+    return sorted((folder / "beyond").glob("b[0-9]_*.ipynb"))
+
+
+def named(folder: Path) -> dict[str, Path]:
+    """Return all notebooks by their lessons' names, ``s01`` to ``s12`` and ``b1`` to ``b4``."""
+    return {name(path): path for path in lessons(folder) + part_two(folder)}
+
+
+def name(path: Path) -> str:
+    """Return the name of a notebook's lesson, such as ``s03``."""
+    return path.stem.partition("_")[0]
+
+
+def notebook(lesson: str) -> Path:
     """Return the course's own notebook of a lesson, not a learner's copy."""
-    found = sorted(notebooks().glob(f"{name}_*.ipynb"))
+    found = sorted(notebooks().glob(f"**/{lesson}_*.ipynb"))
     if len(found) != 1:
-        raise UsageError(f"{notebooks()} has {len(found)} notebooks {name}_*.ipynb; give it one")
+        raise UsageError(f"{notebooks()} has {len(found)} notebooks {lesson}_*.ipynb; give it one")
     return found[0]
 
 

@@ -387,7 +387,7 @@ def lesson(name: str, mode: str | None = None) -> Lab:
     """Open a lesson's lab, and show its badge.
 
     Args:
-        name: ``s01`` to ``s12``.
+        name: ``s01`` to ``s12``, or ``b1`` to ``b4``.
         mode: ``replay`` (the default: no key, no network) or ``live``.
 
     Raises:
@@ -407,7 +407,8 @@ def lesson(name: str, mode: str | None = None) -> Lab:
     work = working_copy()
     register(name, None if static or not is_copy(work) else work)
     show(badge(content.title, mode))
-    show(loop_card(int(name[1:])))
+    if name.startswith("s"):
+        show(loop_card(int(name[1:])))
     return lab
 
 

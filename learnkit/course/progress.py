@@ -137,16 +137,23 @@ class LessonProgress:
     """A lesson, and what the learner has done in it.
 
     Attributes:
-        number: 1 to 12.
-        file: name of the notebook.
+        number: 1 to 12; those of part two go on from there.
+        name: for example ``s03``.
+        file: of the notebook, below the folder of the lessons.
         lesson: its texts.
         done: what is remembered, as :meth:`Progress.of` returns it.
     """
 
     number: int
+    name: str
     file: str
     lesson: Lesson
     done: Mapping[str, Mapping[str, str]]
+
+    @property
+    def label(self) -> str:
+        """Its number, as the learner sees it."""
+        return str(self.number) if self.name.startswith("s") else self.name
 
     @property
     def predicted(self) -> int:
@@ -179,7 +186,7 @@ class LessonProgress:
     def __str__(self) -> str:
         lesson = self.lesson
         return (
-            f"{MARKS[self.state]} {self.number:2} {lesson.title}: {self.state}; "
+            f"{MARKS[self.state]} {self.label:>2} {lesson.title}: {self.state}; "
             f"{self.predicted} of {len(lesson.predictions)} predictions, "
             f"{self.passed} of {len(lesson.exercises)} exercises, "
             f"{self.right} of {len(lesson.quiz)} right in the quiz"
@@ -190,10 +197,13 @@ class LessonProgress:
         return self.done.get("quiz", {})
 
 
-def lesson_progress(folder: Path, progress: Progress | None = None) -> list[LessonProgress]:
-    """Return the lessons whose notebooks are in a folder, in order."""
-    files = {path.stem[:3]: path.name for path in course_files.lessons(folder)}
-    return [
-        LessonProgress(int(name[1:]), file, load(name), progress.of(name) if progress else {})
-        for name, file in files.items()
-    ]
+def lesson_progress(
+    folder: Path, progress: Progress | None = None, *, part_two: bool = False
+) -> list[LessonProgress]:
+    """Return the lessons whose notebooks are in a folder, or those of part two, in order."""
+    found = []
+    for path in (course_files.part_two if part_two else course_files.lessons)(folder):
+        name, file = course_files.name(path), path.relative_to(folder).as_posix()
+        number, done = int(name[1:]) + 12 * part_two, progress.of(name) if progress else {}
+        found.append(LessonProgress(number, name, file, load(name), done))
+    return found

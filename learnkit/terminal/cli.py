@@ -86,9 +86,10 @@ def lab(
     if not copy_only:
         with lab_extra():
             metadata.version("jupyterlab")  # importing it takes two seconds
-    opened = _notebook(lesson or "s01", course_files.notebooks()).name
+    course = course_files.notebooks()
+    opened = _notebook(lesson or "s01", course).relative_to(course).as_posix()
     typer.echo(f"Your copies of the lessons are in {work}")
-    for line in workbook.update(course_files.notebooks(), work, reset=reset):
+    for line in workbook.update(course, work, reset=reset):
         typer.echo(line)
     if copy_only:
         return
@@ -203,7 +204,7 @@ def html(
     from learnkit.course.publish.html import build
 
     course = course_files.notebooks()
-    chosen = [path.stem[:3] for path in _chosen(lessons, course)]
+    chosen = [course_files.name(path) for path in _chosen(lessons, course)]
     for line in build(course, out, chosen):
         typer.echo(line)
 
@@ -223,7 +224,7 @@ def record(
     from learnkit.course.publish.execute import execute
 
     notebook = _notebook(lesson, course_files.originals())
-    path = course_files.recordings() / f"{notebook.stem[:3]}.yaml"
+    path = course_files.recordings() / f"{course_files.name(notebook)}.yaml"
     before = Recording.load(path) if path.exists() else Recording()
     if not keep_replies and not yes:
         _ask_about_cost(before)
@@ -597,13 +598,14 @@ def main() -> None:
 def _chosen(lessons: list[str] | None, folder: Path) -> list[Path]:
     if lessons:
         return [_notebook(one, folder) for one in lessons]
-    return course_files.lessons(folder)
+    return [*course_files.named(folder).values()]
 
 
 def _notebook(lesson: str, folder: Path) -> Path:
-    found = sorted(folder.glob(f"{lesson}*.ipynb")) if lesson else []
+    every = course_files.named(folder)
+    found = [path for path in every.values() if lesson and path.name.startswith(lesson)]
     if len(found) != 1:
-        known = ", ".join(path.stem[:3] for path in course_files.lessons(folder))
+        known = ", ".join(every)
         raise UsageError(f"there is no lesson {lesson!r} in {folder}; there are: {known or 'none'}")
     return found[0]
 

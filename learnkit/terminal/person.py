@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from learnkit.clients.scripted import Reply, Request, ScriptEnded, reply, use
 from learnkit.errors import UsageError
-from learnkit.events.text import clean
+from learnkit.events.text import clean, count
 
 HELP = (
     "Answer with a text, or call a tool: its name, then its argument (bash ls) or its arguments as "
@@ -77,7 +77,11 @@ def part_of(line: str, tools: Mapping[str, Mapping[str, Any]]) -> Reply | str:
 def new_lines(request: Request, before: Request | None, lane: str) -> list[str]:
     """What a request shows that the one before it did not, as lines of text."""
     messages, known = request["messages"], 0
-    lines = [f"── {lane} asks, {len(messages)} messages ──"]
+    if before is not None and messages[: len(before["messages"])] == before["messages"]:
+        known = len(before["messages"]) + 1  # and the reply that was typed
+    told = f"{known} of them as before" if known else "a new conversation"
+    who = "" if lane == "lead" else f"{lane}: "  # a program that names no lanes is the lead
+    lines = [f"── {who}{count(len(messages), 'message')}, {told} ──"]
     if before is None or (before.get("system"), before.get("tools")) != (
         request.get("system"),
         request.get("tools"),
@@ -90,8 +94,6 @@ def new_lines(request: Request, before: Request | None, lane: str) -> list[str]:
             names = ", ".join(tool.get("input_schema", {}).get("properties", {}))
             first = tool.get("description", "").strip().partition("\n")[0]
             lines.append(f"tool: {tool['name']}({names})  {first}")
-    if before is not None and messages[: len(before["messages"])] == before["messages"]:
-        known = len(before["messages"]) + 1  # and the reply that was typed
     for message in messages[known:]:
         content = message["content"]
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content

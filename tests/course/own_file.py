@@ -12,6 +12,8 @@ from .subject import Rule, Subject, constant, headings, is_agents, lab_calls, pa
 
 #: What a lesson may have at most, exercises, quiz and boxes included.
 CELLS, WORDS, HEADINGS = 50, 1600, 14
+#: Likewise in part two.
+CELLS_BEYOND, WORDS_BEYOND = 45, 1400
 #: How often the learner is told to look, instead of being asked.
 LOOKS = 3
 #: What the first cell, and the whole text, hold.
@@ -33,12 +35,12 @@ PLAY = ("explore", "be_the_model", "night")
 
 
 def size(subject: Subject) -> list[str]:
-    """At most 50 cells, 1,600 words, 14 headings; no list of goals, no appendix."""
+    """At most 50 cells, 1,600 words, 14 headings (45 and 1,400); no list of goals, no appendix."""
     titles = [title for _, text in subject.prose for _, title in headings(text)]
     words = sum(reading.words(text) for _, text in subject.prose)
     sizes = (
-        (len(subject.book.cells), CELLS, "cells"),
-        (words, WORDS, "words"),
+        (len(subject.book.cells), CELLS_BEYOND if subject.is_part_two else CELLS, "cells"),
+        (words, WORDS_BEYOND if subject.is_part_two else WORDS, "words"),
         (len(titles), HEADINGS, "headings"),
         (len(re.findall(r"\bLook (?:for|at)\b", _all(subject))), LOOKS, "times “Look for”"),
     )
@@ -129,7 +131,7 @@ def _spoilt(subject: Subject, name: str, asked: int) -> list[str]:
 
 
 def exercises(subject: Subject) -> list[str]:
-    """Two exercises that check themselves, three questions, one game or explorable."""
+    """Exercises that check themselves, three questions, one game or explorable."""
     found = []
     for number, exercise in enumerate(subject.lesson.exercises, start=1):
         cells = [cell.source for _, cell in subject.code if f"exercise-{number}" in tags(cell)]
@@ -137,8 +139,9 @@ def exercises(subject: Subject) -> list[str]:
             found.append(f"{len(cells)} code cells are tagged exercise-{number}; tag one")
         elif f"lab.exercise({number})" not in _decorated(cells[0]).get(exercise.name, ""):
             found.append(f"@lab.exercise({number}) is not above {exercise.name}")
-    if len(subject.lesson.exercises) != 2 or len(subject.lesson.quiz) != 3:
-        found.append("it needs two exercises that are checked, and three questions")
+    wanted = 1 if subject.is_part_two else 2
+    if len(subject.lesson.exercises) != wanted or len(subject.lesson.quiz) != 3:
+        found.append(f"it needs {wanted} exercises that are checked, and three questions")
     calls = [call for _, cell in subject.code for call in lab_calls(cell.source, "quiz")]
     if len(calls) != 1 or calls[0].args or calls[0].keywords:
         found.append("lab.quiz() is not called once, without answers")

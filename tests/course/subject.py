@@ -12,6 +12,7 @@ from typing import Any
 
 import nbformat
 
+from learnkit.course import files
 from learnkit.course.content import Lesson, load
 from learnkit.course.content.sources import MAGIC
 
@@ -35,12 +36,17 @@ class Subject:
     @classmethod
     def read(cls, path: Path) -> Subject:
         """The notebook at a path, with its lesson's texts."""
-        return cls(path, nbformat.read(path, as_version=4), load(path.name[:3]), path.parent)
+        return cls(path, nbformat.read(path, as_version=4), load(files.name(path)), path.parent)
 
     @property
     def name(self) -> str:
-        """``s01`` to ``s12``."""
-        return self.path.name[:3]
+        """``s01`` to ``s12``, ``b1`` to ``b4``."""
+        return files.name(self.path)
+
+    @property
+    def is_part_two(self) -> bool:
+        """Whether it belongs to part two, whose notebooks are shorter."""
+        return self.name.startswith("b")
 
     @property
     def code(self) -> list[tuple[int, Any]]:

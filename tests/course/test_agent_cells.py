@@ -15,7 +15,7 @@ from jupyter_client.manager import start_new_kernel
 
 from learnkit.course import progress
 from learnkit.course.agent_file.cells import AgentCells
-from learnkit.course.agent_file.own import STATE, write_reference
+from learnkit.course.agent_file.own import NAME, state_name, write_reference
 from learnkit.course.agent_file.source import Source, split
 from learnkit.errors import UsageError
 
@@ -115,12 +115,12 @@ def test_the_reference_is_written_and_replaces_no_other_file(tmp_path: Path) -> 
         write_reference("s13", tmp_path)
     AgentCells("s05", tmp_path).run("", "X = 1")  # it goes on from learnkit's text
     assert split(path.read_text())["s05 skills"] == "X = 1\n"
-    assert (tmp_path / STATE).exists()
+    assert (tmp_path / state_name(NAME)).exists()
 
 
 @pytest.mark.slow
 def test_a_lesson_has_the_magic_and_writes_only_in_front_of_a_learner(tmp_path: Path) -> None:
-    (tmp_path / progress.STATE).write_text("{}")  # a working copy
+    (tmp_path / progress.state_name(NAME)).write_text("{}")  # a working copy
     code = """
 from learnkit import lesson
 lab = lesson("s02")

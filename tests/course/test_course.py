@@ -14,15 +14,17 @@ from pathlib import Path
 import executed
 import nbformat
 import pytest
-from project import ROOT, lessons
+from project import ROOT
+
+from learnkit.course import files
 
 from .broken import AGAIN, BREAKERS, FAILING, FOUND, Breaker, careless
 from .rules import RULES, pasted
 from .subject import Subject
 
-NOTEBOOKS = {path.name[:3]: path for path in lessons()}
+NOTEBOOKS = files.named(ROOT / "notebooks")
 #: The notebook that the broken copies are made from.
-SAMPLE = min(NOTEBOOKS)
+SAMPLE = "s01"
 
 
 @cache

@@ -7,16 +7,20 @@ import re
 from pathlib import Path
 
 import pytest
-from project import ROOT, lessons
+from project import ROOT
 
+from learnkit.course import files
 from learnkit.course.content import Lesson, load
 from learnkit.course.display.card import inline
 from learnkit.course.progress import lesson_progress
 from learnkit.course.workbook import start_page
 from learnkit.views.drawing.text import esc
 
-LESSONS = {path: load(path.stem[:3]) for path in lessons()}
-TITLES = {path.name: f"{int(path.name[1:3])} · {one.title}" for path, one in LESSONS.items()}
+LESSONS = {path: load(name) for name, path in files.named(ROOT / "notebooks").items()}
+TITLES = {
+    path.name: f"{files.name(path).removeprefix('s').lstrip('0')} · {one.title}"
+    for path, one in LESSONS.items()
+}
 
 
 def texts(path: Path) -> list[str]:
@@ -41,9 +45,9 @@ def test_links_to_lessons_name_them_as_they_are_called() -> None:
 
 
 def test_the_readme_has_a_row_for_each_lesson() -> None:
-    rows = re.findall(r"^\| \[\d+ · .*\n", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    rows = re.findall(r"^\| \[b?\d+ · .*\n", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
     assert rows == [
-        f"| [{TITLES[path.name]}](notebooks/{path.name}) | {one.promise} {one.minutes} min |\n"
+        f"| [{TITLES[path.name]}]({path.relative_to(ROOT)}) | {one.promise} {one.minutes} min |\n"
         for path, one in LESSONS.items()
     ]
 

@@ -209,9 +209,14 @@ def test_a_person_reads_only_what_is_new() -> None:
     later = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
     longer = {**request, "messages": [*request["messages"], *later]}
     head = ["system: Act.", "tool: bash(command)  Run it.", "user: Look", "user: there"]
-    assert new_lines(request, None, "lead") == ["── lead asks, 1 messages ──", *head]
-    assert new_lines(longer, request, "lead") == ["── lead asks, 3 messages ──", "error: no"]
-    whole = ["── lead asks, 3 messages ──", *head, f"call: bash {json.dumps(call['input'])}"]
+    assert new_lines(request, None, "lead") == ["── 1 message, a new conversation ──", *head]
+    grown = ["── bob: 3 messages, 2 of them as before ──", "error: no"]
+    assert new_lines(longer, request, "bob") == grown
+    whole = [
+        "── 3 messages, a new conversation ──",
+        *head,
+        f"call: bash {json.dumps(call['input'])}",
+    ]
     assert new_lines(longer, None, "lead") == [*whole, "error: no"]
 
 

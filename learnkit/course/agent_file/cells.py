@@ -12,7 +12,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from learnkit.course.agent_file.own import BELOW, NAME, OwnFile, before_lesson
+from learnkit.course.agent_file.own import BELOW, OwnFile, before_lesson
 from learnkit.course.agent_file.source import Source, parsed
 from learnkit.course.exercise_checks import EARLIER
 
@@ -65,12 +65,12 @@ class AgentCells:
         self.source.add(self._lesson, cell)
         before = self._file.text
         kept = self._file.add(cell)
-        print(f"{NAME} {_lines(before)} → {_lines(self._file.text)} lines")
-        for name in kept:
+        print(f"{self._file.name} {_lines(before)} → {_lines(self._file.text)} lines")
+        for part in kept:
             print(
-                f"You have changed the part “{name}” of your {NAME}, and it is kept. What this "
-                f"lesson wrote is below it, after “# %% {name}{BELOW}”: delete the one that you "
-                "don't want. Python takes the lower one."
+                f"You have changed the part “{part}” of your {self._file.name}, and it is kept. "
+                f"What this lesson wrote is below it, after “# %% {part}{BELOW}”: delete the one "
+                "that you don't want. Python takes the lower one."
             )
 
 

@@ -1,5 +1,7 @@
 """The learner's own ``agent.py``, which grows by the cells of each lesson as the learner has them.
 
+What part two adds goes into ``agent_beyond.py``, which begins as the learner's whole ``agent.py``.
+
 A part that learnkit wrote last is rewritten. What the learner has changed there is kept, and the
 lesson's text goes below it.
 """
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,8 +19,6 @@ from learnkit.course.agent_file.source import Definition, Source, joined, lesson
 from learnkit.errors import UsageError
 
 NAME = "agent.py"
-#: Beside it: what learnkit wrote last.
-STATE = ".agent.json"
 BELOW = ", from the lesson"
 
 
@@ -31,11 +32,16 @@ class OwnFile:
 
     def __init__(self, lesson: str, folder: Path | None) -> None:
         self.lesson, self._folder = lesson, folder
+        self.name = file_name(lesson)
         before = before_lesson(lesson)
         self.source, self._written = Source.reference(before), self.source_sections(before)
-        if folder and (folder / STATE).exists():
+        if folder and not (folder / self.name).exists() and (folder / NAME).exists():
+            for made in (NAME, state_name(NAME)):
+                with contextlib.suppress(FileNotFoundError):
+                    shutil.copy(folder / made, folder / made.replace("agent", "agent_beyond"))
+        if folder and (folder / state_name(self.name)).exists():
             with contextlib.suppress(ValueError, KeyError, TypeError):  # it is damaged
-                state = json.loads((folder / STATE).read_text("utf-8"))
+                state = json.loads((folder / state_name(self.name)).read_text("utf-8"))
                 definitions = [Definition(**one) for one in state["definitions"]]
                 self.source = Source(definitions, set(state["imports"]))
                 self._written = state["written"]
@@ -50,14 +56,14 @@ class OwnFile:
     @property
     def text(self) -> str:
         """The whole file."""
-        path = self._folder / NAME if self._folder else None
+        path = self._folder / self.name if self._folder else None
         return path.read_text("utf-8") if path and path.exists() else self._text
 
     def add(self, cell: str) -> list[str]:
         """Add a cell, write the file, and return the markers below which something was kept."""
         self.source.add(self.lesson, cell)
         made = self.source.sections()
-        if self._folder is None or not (self._folder / NAME).exists():
+        if self._folder is None or not (self._folder / self.name).exists():
             kept, sections = list[str](), made
         else:
             kept, sections = merged(split(self.text), self._written, made)
@@ -68,8 +74,8 @@ class OwnFile:
                 "imports": sorted(self.source.imports),
                 "written": made,
             }
-            course_files.put(self._folder / NAME, self._text)
-            course_files.put(self._folder / STATE, json.dumps(state, indent=1))
+            course_files.put(self._folder / self.name, self._text)
+            course_files.put(self._folder / state_name(self.name), json.dumps(state, indent=1))
         return kept
 
 
@@ -104,9 +110,20 @@ def merged(
     return kept, {**result, **have, "main": main}
 
 
+def file_name(lesson: str) -> str:
+    """The file that a lesson adds to."""
+    return NAME if lesson.startswith("s") else "agent_beyond.py"
+
+
+def state_name(name: str) -> str:
+    """The file beside it: what learnkit wrote last."""
+    return f".{Path(name).stem}.json"
+
+
 def before_lesson(lesson: str) -> str:
-    """The lesson before one, or an empty text."""
-    return max((name for name in lessons() if name < lesson), default="")
+    """The lesson before one, or an empty text; part two's can be taken in any order."""
+    twelve = [name for name in lessons() if name.startswith("s")]
+    return max((name for name in twelve if name < lesson or lesson[0] != "s"), default="")
 
 
 def write_reference(lesson: str, folder: Path, *, force: bool = False) -> Path:
@@ -117,12 +134,12 @@ def write_reference(lesson: str, folder: Path, *, force: bool = False) -> Path:
     """
     if lesson not in lessons():
         raise UsageError(f"there is no lesson {lesson!r}; there are: {', '.join(lessons())}")
-    path, text = folder / NAME, str(Source.reference(lesson))
+    path, text = folder / file_name(lesson), str(Source.reference(lesson))
     if path.exists() and path.read_text("utf-8") != text and not force:
         raise UsageError(
             f"{path} says something else, and is kept. To replace it: "
             f"learnkit agent {lesson} --force"
         )
     course_files.put(path, text)
-    (folder / STATE).unlink(missing_ok=True)
+    (folder / state_name(path.name)).unlink(missing_ok=True)
     return path

@@ -39,7 +39,12 @@ _DEFINES = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 @cache
 def lessons() -> dict[str, Path]:
     """The notebooks that build the file, by lesson."""
-    return {path.stem[:3]: path for path in course_files.lessons(course_files.notebooks())}
+    return course_files.named(course_files.notebooks())
+
+
+def rank(lesson: str) -> int:
+    """The place of a lesson in the order in which they build the file; -1 for none."""
+    return [*lessons()].index(lesson) if lesson else -1
 
 
 @cache
@@ -106,7 +111,7 @@ class Source:
     def changed(self, text: str) -> Source:
         """A copy in which some definitions are others."""
         copy = Source([*self.definitions], {*self.imports})
-        copy.add(max(lessons()), text)
+        copy.add([*lessons()][-1], text)
         return copy
 
     def fill(self, last: str) -> None:
@@ -115,7 +120,7 @@ class Source:
         self.imports |= reference.imports
         have = {name: one.lesson for one in self.definitions for name in one.names}
         for one in reference.definitions:
-            if any(have.get(name, "") < one.lesson for name in one.names):
+            if any(rank(have.get(name, "")) < rank(one.lesson) for name in one.names):
                 self._put(Definition(one.text, one.lesson, one.lesson))
 
     def sections(self) -> dict[str, str]:
@@ -136,7 +141,7 @@ class Source:
 
     def _put(self, new: Definition) -> None:
         old = [one for one in self.definitions if one.names <= new.names]
-        if any(one.lesson > new.lesson for one in old):
+        if any(rank(one.lesson) > rank(new.lesson) for one in old):
             return
         if old:
             later = self.definitions[self.definitions.index(old[0]) :]
@@ -147,7 +152,7 @@ class Source:
                 old = old[1:]
         self.definitions = [one for one in self.definitions if all(one is not o for o in old)]
         if not any(one is new for one in self.definitions):
-            place = sum(one.part <= new.part for one in self.definitions)
+            place = sum(rank(one.part) <= rank(new.part) for one in self.definitions)
             self.definitions.insert(place, new)
 
 
@@ -155,7 +160,7 @@ class Source:
 def _reference(last: str) -> Source:
     source = Source()
     for lesson in lessons():
-        if lesson <= last:
+        if rank(lesson) <= rank(last):
             for cell in _added(lesson):
                 source.add(lesson, cell)
     return source

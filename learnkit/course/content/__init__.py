@@ -50,7 +50,7 @@ def load(name: str) -> Lesson:
 
     folder = _LESSONS / name
     if not (folder / question_file.NAME).is_file():
-        here = sorted(path.parent.name for path in folder.parent.glob("s*/questions.yaml"))
+        here = sorted(path.parent.name for path in folder.parent.glob("*/questions.yaml"))
         raise UsageError(f"there is no lesson {name!r}; there are: {', '.join(here) or 'none yet'}")
     texts = question_file.read(folder / question_file.NAME)
     cells = sources.read(course_files.notebook(name))

@@ -29,24 +29,23 @@ from learnkit.widget import frozen
 _HERE = Path(__file__).parent
 #: A pattern for a notebook's links, and the link in the edition.
 _LINKS = (
-    (r"(s\d\d_\w+)\.ipynb", r"\1.html"),
-    (r"\.\./README\.md(?:#\w+)?", "index.html"),
-    (r"\.\./docs/glossary\.md", "glossary.html"),
-    (r"\.\./learnkit/course/workbook/start_page\.md", "index.html"),
-    (r"\.\./notebooks/(s\d\d_\w+)\.ipynb", r"\1.html"),
+    (r"(?:\.\./)*(?:notebooks/)?(?:beyond/)?(s\d\d_\w+|b\d_\w+)\.ipynb", r"\1.html"),
+    (r"(?:\.\./)+README\.md(?:#\w+)?", "index.html"),
+    (r"(?:\.\./)+docs/glossary\.md", "glossary.html"),
+    (r"(?:\.\./)+learnkit/course/workbook/start_page\.md", "index.html"),
 )
 
 
 def build(course: Path, target: Path, lessons: Sequence[str] = ()) -> Iterator[str]:
     """Write the edition."""
-    every = lesson_progress(course)
-    chosen = [one for one in every if not lessons or one.file[:3] in lessons]
+    every = lesson_progress(course) + lesson_progress(course, part_two=True)
+    chosen = [one for one in every if not lessons or one.name in lessons]
     target.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(max_workers=2) as pool:
         bodies = pool.map(lesson, [course / one.file for one in chosen])
         for one, body in zip(chosen, bodies, strict=True):
             page = _page(_title(one), _contents(body) + body, every, one)
-            yield _written(target / Path(one.file).with_suffix(".html"), page)
+            yield _written(target / f"{Path(one.file).stem}.html", page)
     yield _written(target / "index.html", _page("learnkit", _index(every), every))
     glossary = _markdown((course.parent / "docs" / "glossary.md").read_text("utf-8"))
     yield _written(target / "glossary.html", _page("Glossary", glossary, every))
@@ -70,7 +69,8 @@ def _index(every: Sequence[LessonProgress]) -> str:
         for one in every
     )
     page = Template((_HERE / "edition.html").read_text("utf-8"))
-    wide, narrow = as_html(every), as_html(every, NARROW)
+    twelve = [one for one in every if one.name.startswith("s")]
+    wide, narrow = as_html(twelve), as_html(twelve, NARROW)
     address = esc(repository.address())
     start = (_HERE.parent / "workbook" / "start_page.md").read_text("utf-8")
     products = _markdown(f"<a id={start.partition('<a id=')[2].partition('## To play')[0]}")
@@ -97,7 +97,7 @@ def _page(
 ) -> str:
     numbers = "".join(
         f"<li><a href='{one.file}' title='{esc(_title(one))}'"
-        f"{' aria-current=page' * (one is here)}>{one.number}</a></li>"
+        f"{' aria-current=page' * (one is here)}>{one.label}</a></li>"
         for one in every
     )
     course = (
@@ -120,7 +120,7 @@ def _link(one: LessonProgress) -> str:
 
 
 def _title(one: LessonProgress) -> str:
-    return f"{one.number} · {one.lesson.title}"
+    return f"{one.label} · {one.lesson.title}"
 
 
 @cache

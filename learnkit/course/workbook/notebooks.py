@@ -36,8 +36,9 @@ def update(source: Path, target: Path, *, reset: bool = False) -> Iterator[str]:
     target.mkdir(parents=True, exist_ok=True)
     state_file = target / STATE
     made_from = _read(state_file)
-    for original in course_files.lessons(source):
-        copy = target / original.name
+    for original in course_files.named(source).values():
+        copy = target / original.relative_to(source)
+        copy.parent.mkdir(exist_ok=True)
         content = fresh(original.read_bytes())
         new, before = _sources(content), made_from.get(copy.name)
         found = _sources(copy.read_bytes()) if copy.exists() else None

@@ -43,13 +43,15 @@ def contents(*, forget: bool = False, folder: str | Path = "") -> Card:
         progress.forget()
     here = Path(folder) if folder else Path.cwd()
     originals = course_files.notebooks()
-    found = lesson_progress(here, progress) or lesson_progress(originals, progress)
+    where = here if course_files.lessons(here) else originals
+    found = lesson_progress(where, progress)
+    more = lesson_progress(where, progress, part_two=True)
     head = (
         f"<p><strong>{esc(summary(found))}</strong> Each column of the picture opens a lesson.</p>"
     )
 
     def page(*, live: bool) -> str:
-        return f"{head}{as_html(found, live=live)}{table(found, here)}"
+        return f"{head}{as_html(found, live=live)}{table(found + more, here)}"
 
     def opened() -> dict[str, str]:
         return {"text/html": f'<div style="{FRAME}">{page(live=True)}</div>'}
@@ -83,6 +85,7 @@ _PHASES = {
     7: ("persistence", "sessions end, and commands take time"),
     9: ("cooperation", "one agent does one thing at a time"),
     11: ("autonomy", "a lead that assigns everything is a bottleneck"),
+    13: ("part two, in the products", "who decides, and how do you know that it is done?"),
 }
 _LEFT = ' style="text-align:left"'  # JupyterLab aligns cells to the right
 _HEADS = ("lesson", "what it adds", "time", "exercises", "quiz", "your agent.py")
@@ -90,17 +93,19 @@ _HEADS = ("lesson", "what it adds", "time", "exercises", "quiz", "your agent.py"
 
 def table(found: Sequence[LessonProgress], folder: Path) -> str:
     """Return the lessons by phase as a plain HTML table, with what each added to ``agent.py``."""
-    path = folder / own.NAME
-    text = path.read_text("utf-8") if path.is_file() else ""
-    parts = {name[:3]: part for name, part in split(text).items()}
-    total = f", {_lines(text)}" if text else ""
+    texts = [
+        path.read_text("utf-8") if (path := folder / own.file_name(part)).is_file() else ""
+        for part in ("b", "s")
+    ]
+    parts = {name.partition(" ")[0]: part for text in texts for name, part in split(text).items()}
+    total = f", {_lines(texts[-1])}" if texts[-1] else ""
     rows = [_cells("th", (*_HEADS[:-1], _HEADS[-1] + total))]
     for one in found:
         if one.number in _PHASES:
             name, problem = _PHASES[one.number]
             phase = f"<strong>{name}</strong>: {problem}"
             rows.append(f'<td{_LEFT} colspan="{len(_HEADS)}">{phase}</td>')
-        rows.append(_cells("td", _row(one, parts.get(one.file[:3], ""))))
+        rows.append(_cells("td", _row(one, parts.get(one.name, ""))))
     return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
 
@@ -117,7 +122,7 @@ def _row(one: LessonProgress, part: str) -> tuple[str, ...]:
     hooks = dict.fromkeys(re.findall(r'^@hook\("(\w+)"\)', part, re.MULTILINE))
     return (
         f'{MARKS[one.state]} <a href="{esc(one.file)}" title="{esc(lesson.promise)}">'
-        f"{one.number} · {esc(lesson.title)}</a>",
+        f"{one.label} · {esc(lesson.title)}</a>",
         inline(lesson.adds),
         f"{lesson.minutes}\u00a0min",
         "✓" * one.passed + "○" * (len(lesson.exercises) - one.passed),

@@ -107,7 +107,8 @@ class Seat(ABC):
             self._asks += 1
             self.show("yours", self.asked(before))
         elif isinstance(error, anthropic.APIStatusError) and self.replies:
-            self.show("refused", "The next request was refused, because of your last reply.")
+            why = "because of what you broke" if any(self.faults) else "because of your last reply"
+            self.show("refused", f"The next request was refused, {why}.")
         else:
             self.show(*self.ended(error))
 

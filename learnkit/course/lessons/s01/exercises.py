@@ -52,6 +52,11 @@ def check_stuck(stuck: Any) -> Verdict:
             False,
         ),
         (
+            "three replies that call `ls`, and then one that calls `pwd`",
+            _array([ls], [ls], [ls], [pwd]),
+            False,
+        ),
+        (
             "three replies with one input, the last for another tool",
             _array([ls], [ls], [other]),
             False,

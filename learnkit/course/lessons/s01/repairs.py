@@ -103,15 +103,20 @@ def _interrupted(agent: Any) -> Verdict:
         return f"After Ctrl-C, {refused}"
     if not (results := played.results()):
         return f"{_UNHEARD}: the reply that Ctrl-C interrupted, although a command of it has run."
+    if results[0].get("is_error") or "output of date" not in str(results[0]["content"]):
+        return (
+            f"{_UNHEARD}: the first of three commands had ended before Ctrl-C; its output is lost."
+        )
     return _errors(results[1:], "After Ctrl-C")
 
 
 def _cut_off(agent: Any) -> Verdict:
-    cut = _calls("rm -rf stations", stop_reason="max_tokens")
+    cut = _calls("rm -rf stations", "git restore sta", stop_reason="max_tokens")
     played = _Played(agent, cut, lk.say("It was cut off."), lk.say("Yes."))
     refused = played.refused("Remove stations/tmp.")
     if played.ran:
-        return "The reply was cut off at max_tokens, and its command ran all the same."
+        ran = " and ".join(played.ran)
+        return f"The reply was cut off at max_tokens, and {ran} ran all the same."
     if refused := refused or played.refused("Is it gone?"):
         return f"After a reply that was cut off, {refused}"
     if len(played.asked[1]) == 1:

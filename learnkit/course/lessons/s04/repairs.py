@@ -9,9 +9,12 @@ import learnkit as lk
 from learnkit.course.content import Repair, Verdict
 from learnkit.course.files import EXAMPLE
 from learnkit.course.lessons.s04 import be_the_parent
-from learnkit.course.lessons.verdicts import asking
+from learnkit.course.lessons.verdicts import asking, short
+from learnkit.events.text import one_line
 
 _SECRET = "what only the child has read"
+#: What a child reports: a text that JSON would change, and that a limit would cut.
+_REPORT = 'I stopped at "there":\n' + "- a line of it\n" * 40 + "That is all."
 _POLICY = {"write": "allow"}
 
 
@@ -28,7 +31,7 @@ def check_report(agent: Any) -> Verdict:
     def model(request: dict[str, Any]) -> lk.Reply:
         if len(request["messages"]) == 1:
             return lk.reply("I'll look.", lk.use("bash", command=f"echo {_SECRET}"))
-        return lk.say("" if "silent" in str(request["messages"][0]) else "It is there.")
+        return lk.say("" if "silent" in str(request["messages"][0]) else _REPORT)
 
     with asking(agent, model, POLICY=_POLICY):
         lead = agent.Agent()
@@ -36,10 +39,10 @@ def check_report(agent: Any) -> Verdict:
         silent = _result(agent, lead, "Be silent.")
     if _SECRET in got:
         return "what the child has read is in the parent's context as well"
-    if "It is there." not in got:
-        return f"the child's last text was “It is there.”; the parent got: {got}"
     if "I'll look." in got:
-        return f"the parent got more than the child's last text: {got}"
+        return f"the parent got more than the child's last text: {one_line(got, 100)}"
+    if other := _other(got):
+        return other
     if silent["content"] in ("", "(no output)", "None") or silent.get("is_error"):
         said = repr(silent["content"] or "nothing")
         return f"a child ended without a text, and the parent got {said}: return “(no summary)”"
@@ -52,19 +55,37 @@ def check_stopped(agent: Any) -> Verdict:
     def model(request: dict[str, Any]) -> lk.Reply:
         if "for ever" in str(request["messages"][0]):
             return lk.use("bash", command="true")
-        return lk.say("It is there.")
+        return lk.say("" if "silent" in str(request["messages"][0]) else _REPORT)
 
     with asking(agent, model, POLICY=_POLICY):
         lead = agent.Agent()
-        stopped, ended = (_result(agent, lead, text) for text in ("Look for ever.", "Look."))
+        prompts = ("Look for ever.", "Look.", "Be silent.")
+        stopped, ended, silent = (_result(agent, lead, text) for text in prompts)
     if ended.get("is_error"):
-        return f"a child that ended by itself counts as an error: {ended['content']}"
-    if "It is there." not in ended["content"]:
-        return f"the child's last text was “It is there.”; the parent got: {ended['content']}"
+        said = one_line(ended["content"], 100)
+        return f"a child that ended by itself counts as an error: {said}"
+    if other := _other(ended["content"]):
+        return other
     if not stopped.get("is_error"):
-        said = stopped["content"]
-        return f"a child was stopped, and the parent got a report like any other: {said}"
+        return (
+            "a child was stopped, and the parent got a report like any other: "
+            f"{stopped['content']}; what agent_loop has returned is in `last`"
+        )
+    if not stopped["content"].partition(":")[2].strip():
+        return f"the parent reads {stopped['content']!r}, and not what happened to the child"
+    if silent.get("is_error") or silent["content"] == "(no output)":
+        return f"of a child that ended without a text, the parent reads {silent['content']!r}"
     return None
+
+
+def _other(got: str) -> Verdict:
+    """Whether the parent got another text than the child's last."""
+    if got.strip() == _REPORT:
+        return None
+    return (
+        f"the child's last text was {short(_REPORT)}, with {len(_REPORT)} characters; the parent "
+        f"got {short(got)}, with {len(got)}"
+    )
 
 
 def check_brief(agent: Any) -> Verdict:

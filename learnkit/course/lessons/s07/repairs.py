@@ -49,12 +49,19 @@ def _one_task(request: dict[str, Any]) -> lk.Reply:
 
 _BEFORE, _AFTER = ({"id": 1, "subject": "parse", "status": s} for s in ("pending", "completed"))
 #: The alarm ends what waits, or loops: whatever a process is busy with, its own time is short.
+#: Printed at the end: the steps, and how many files were moved from one folder to another.
 _SAVE = f"""
-import signal
+import os, signal, sys
+def moved(event, details):
+    if event == "os.rename":
+        here, there = (os.path.dirname(os.path.realpath(path)) for path in details[:2])
+        moves.append(here != there)
+moves = []
+sys.addaudithook(moved)
 signal.alarm(10)
 agent.save(agent.ROOT / sys.argv[1] / "task_1.json", {_AFTER!r})
 signal.alarm(0)
-print("\\n", globals().get("steps"))
+print("\\n", globals().get("steps"), sum(moves))
 """
 #: The limit begins where the task's own file is opened to be written, and not a file beside it.
 _LATE = """
@@ -101,7 +108,12 @@ def check_save(agent: Any) -> Verdict:
             return f"saving a task {what}"
         if _read(run.folder / "lives" / "task_1.json") != _AFTER:
             return "after a save that nobody killed, task_1.json is not the new task"
-        steps = int(lives.out.split()[-1])
+        steps, elsewhere = map(int, lives.out.split()[-2:])
+        if elsewhere:
+            return (
+                "the other file is in another folder, which may be on another disk: there, a "
+                "rename is no single step. Write it beside the task"
+            )
         killed = {"at byte 30": start("at byte 30", "import sys", 30)}
         killed["in the middle of the write"] = start("in the middle of the write", _LATE)
         for step in range(2, min(steps, MOST) + 1):
@@ -178,10 +190,16 @@ def check_locked(agent: Any) -> Verdict:
         except UsageError as error:
             return f"of two processes that create a task each, one is stuck or fails: {error}"
         left = len(list(run.folder.glob(".tasks/task_*.json")))
+        if left != 2 and "BlockingIOError" in str(run.requests):
+            return (
+                "of two processes that create a task each, the second got a BlockingIOError: it "
+                "should wait for the lock (without LOCK_NB)"
+            )
         if left != 2:
             return (
                 f"two processes created a task each, and the board has {left}: both had read the "
-                "board before either wrote. The lock has to be held from before `yield` to after it"
+                "board before either wrote. From before `yield` to after it, one process has to "
+                "keep the other one out"
             )
     return None
 

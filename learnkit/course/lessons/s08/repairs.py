@@ -36,7 +36,10 @@ def starts_and_goes_on(agent: Any) -> Verdict:
             return f"it returned {id!r}; it should return the job's id"
         if lead.jobs[id] != "running":
             why = ""
-            if "Thread" in agent.background_run.__code__.co_names:
+            names = agent.background_run.__code__.co_names
+            if "join" in names:
+                why = ": `join` waits for the thread, as `finish` did"
+            elif "Thread" in names:
                 why = (
                     ": `target=finish(…)` calls `finish` at once, and `run()` does it in this "
                     "thread. Name the function, give its arguments apart, and `start()` it"
@@ -55,10 +58,13 @@ def starts_and_goes_on(agent: Any) -> Verdict:
 def fates(agent: Any) -> dict[str, str]:
     """Each line of ``deliver``, and what becomes of a job that ends just before it runs."""
     found = dict[str, str]()
-    for line, told in _races(agent):
-        times = "".join(told).count("late")
-        if found.get(line) != "lost":  # a loop runs it more than once
-            found[line] = {0: "lost", 1: "delivered"}.get(times, f"delivered {times} times")
+    try:
+        for line, told in _races(agent):
+            times = "".join(told).count("late")
+            if found.get(line) != "lost":  # a loop runs it more than once
+                found[line] = {0: "lost", 1: "delivered"}.get(times, f"delivered {times} times")
+    except Exception as error:  # the learner's own; the verdict says where
+        found[f"{type(error).__name__}: {error}"] = "fails"
     return found
 
 
@@ -75,6 +81,11 @@ def delivers_each_once(agent: Any) -> Verdict:
                 return "a job ended while your function was running, and its result is lost"
         if told[-1] != "None":
             return f"nothing was in the list, and it returned {told[-1]!r} instead of None"
+    with _lead(agent) as lead:
+        lead.ended += ["first", "second"]
+        told = str(agent.deliver(lead, []))
+        if told.index("first") > told.index("second"):
+            return "two jobs have ended, and the later one's result comes first"
     with _lead(agent) as lead:
         with _job_in_between(agent, lead):
             first = agent.deliver(lead, [])
@@ -106,6 +117,18 @@ def waits_for_the_late(agent: Any) -> Verdict:
                     "number: ask again as long as one is running"
                 )
             return lost
+    with _lead(agent) as lead:
+        _begun(agent, lead, "echo late").join()
+        _begun(agent, lead, "sleep 60")
+        clock = _FastClock(lambda: _kill(agent, *lead.jobs))
+        with _instead(agent, clock.names(agent)):
+            agent.wait_for_job(lead)
+        if clock.naps:
+            return (
+                "one job had ended, another was running, and your hook waited for it: a result of "
+                "a second must not wait for one of 25 minutes. Wait only while `agent.ended` is "
+                "empty"
+            )
     with _lead(agent) as lead:
         with _job_in_between(agent, lead):
             told = agent.wait_for_job(lead)
@@ -268,9 +291,10 @@ def _begun(agent: Any, lead: Any, command: str) -> Thread:
     return thread
 
 
-def _kill(agent: Any, id: str) -> None:
-    with contextlib.suppress(KeyError, ProcessLookupError):
-        os.killpg(agent.RUNNING[id].pid, signal.SIGKILL)
+def _kill(agent: Any, *ids: str) -> None:
+    for id in ids:
+        with contextlib.suppress(KeyError, ProcessLookupError):
+            os.killpg(agent.RUNNING[id].pid, signal.SIGKILL)
 
 
 def _within(seconds: float, holds: Callable[[], bool]) -> bool:
