@@ -55,6 +55,15 @@ def attached(prompt: str, folder: Path) -> tuple[str | list[Block], list[str]]:
     return ([{"type": "text", "text": prompt}, *blocks] if blocks else prompt), said
 
 
+def in_words(prompt: str, folder: Path) -> str:
+    """A prompt with the texts that it names; empty if something else would have to go along."""
+    with suppress(UsageError):
+        made, _ = attached(prompt, folder)
+        blocks = [{"text": made}] if isinstance(made, str) else made
+        return "\n".join(one["text"] for one in blocks) if all("text" in b for b in blocks) else ""
+    return ""
+
+
 def _found(name: str, folder: Path) -> Path | None:
     """The file of a name; a sign that ends a sentence may not be a part of it."""
     root = folder.resolve()

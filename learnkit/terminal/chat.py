@@ -11,13 +11,13 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.transcript import texts
-from learnkit.errors import LearnkitError, UsageError
+from learnkit.errors import LearnkitError
 from learnkit.events.text import clean, one_line
 from learnkit.mechanisms.memory import Memory
 from learnkit.runtime.clock import stopped_by
@@ -29,6 +29,7 @@ from learnkit.terminal.input import Keyboard, Lines, can_draw, history_file
 from learnkit.terminal.output import Output
 from learnkit.terminal.permission import Answer, Consent, Question
 from learnkit.terminal.session import Session, open_agent, run_agent
+from learnkit.terminal.signals import LAST_REPLY, be_silent, heard
 from learnkit.terminal.steering import Steering, UserGoal
 
 if TYPE_CHECKING:
@@ -42,11 +43,6 @@ if TYPE_CHECKING:
     from learnkit.terminal.saved import Record
 
 Read = Callable[[str], str]
-
-#: Seconds that a request of a teammate, which nothing can interrupt, may hold up the end. Jobs and
-#: commands have ended long before.
-LAST_REPLY = 5.0
-
 
 #: Lines of the agent's list above the input.
 PANEL = 5
@@ -91,7 +87,11 @@ class Chat:
 
     def run(self) -> int:
         """Talk until the user leaves, or a signal ends it."""
-        with self._signals(), contextlib.ExitStack() as stack:
+        also = [signal.SIGINT] if self._keyboard is not None else []
+        with (
+            heard(self._heard, signal.SIGTERM, signal.SIGHUP, *also),
+            contextlib.ExitStack() as stack,
+        ):
             stack.callback(self._close)
             if self._keyboard is not None:
                 self._keyboard.start()
@@ -241,23 +241,20 @@ class Chat:
 
     def _steer(self) -> list[str]:
         """What the user has said meanwhile; a command or a picture waits until the turn is over."""
-        from learnkit.terminal.attach import attached
+        from learnkit.terminal.attach import in_words
 
-        said: dict[str, str] = {}
+        if self._keyboard is None:
+            return []
+        known: dict[str, str] = {}
 
         def wanted(line: str) -> bool:
-            with contextlib.suppress(UsageError):
-                prompt, _ = attached(line, self._workspace)
-                blocks = [prompt] if isinstance(prompt, str) else prompt
-                if parsed(line) is None and all(isinstance(b, str) or "text" in b for b in blocks):
-                    said[line] = "\n".join(texts(prompt))
-                    return True
-            return False
+            known[line] = "" if parsed(line) else in_words(line, self._workspace)
+            return bool(known[line])
 
-        taken = self._keyboard.take(wanted) if self._keyboard is not None else []
+        taken = self._keyboard.take(wanted)
         for line in taken:
             self._echo(line.strip("\n"))
-        return [said[line] for line in taken]
+        return [known[line] for line in taken]
 
     def _stop_teammates(self) -> None:
         """An interrupted turn is over for all of them, also when the lead was not waiting."""
@@ -505,22 +502,6 @@ class Chat:
         if self._keyboard is not None:
             self._keyboard.close()
 
-    @contextlib.contextmanager
-    def _signals(self) -> Iterator[None]:
-        """While the block runs, signals end the conversation as /quit does."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        wanted = [signal.SIGTERM, signal.SIGHUP]
-        if self._keyboard is not None:
-            wanted.append(signal.SIGINT)
-        before = {one: signal.signal(one, self._heard) for one in wanted}
-        try:
-            yield
-        finally:
-            for one, handler in before.items():
-                signal.signal(one, handler)
-
     def _heard(self, number: int, frame: object) -> None:
         """A signal has come: leave, or cancel the turn."""
         if number != signal.SIGINT:
@@ -541,11 +522,3 @@ def plain_console() -> Console:
     from rich.console import Console
 
     return Console(highlight=False)
-
-
-def be_silent() -> None:
-    """The terminal is gone: what is still printed must not fail."""
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(nothing, stream)
-    os.close(nothing)

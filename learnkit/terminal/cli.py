@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from importlib import metadata
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -24,8 +22,6 @@ from learnkit.events.text import clean
 from learnkit.runtime import atomic_write
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from learnkit.clients.recordings.recording import Recording
     from learnkit.terminal.headless import Form
     from learnkit.terminal.saved import Record
@@ -82,7 +78,8 @@ def lab(
     from learnkit.course.workbook import folder as workbook
 
     work, lesson, rest = _placed([folder, lesson, *context.args])
-    rest += _checked_port(rest)
+    if any(word.startswith(("--port", "--ServerApp.port")) for word in rest):
+        rest += ["--ServerApp.port_retries=0"]  # this one, or an error
     if not copy_only:
         with lab_extra():
             metadata.version("jupyterlab")  # importing it takes two seconds
@@ -100,28 +97,6 @@ def lab(
     sys.stdout.flush()
     # JupyterLab takes the place of this process, so a signal that ends the one ends the other.
     os.execve(sys.executable, command, workbook.environment(work))
-
-
-_PORT = re.compile(r"--(?:port|ServerApp\.port)(?:=(.*))?")
-
-
-def _checked_port(options: list[str]) -> list[str]:
-    """More options, if the user's name a port: JupyterLab takes that one, and no other."""
-    given = ((_PORT.fullmatch(one), after) for one, after in pairwise([*options, ""]))
-    ports = [found[1] or after for found, after in given if found]
-    if not (ports and ports[-1].isdecimal() and 0 < int(ports[-1]) < 65536):
-        return []  # none, or one that JupyterLab will complain about
-    port = int(ports[-1])
-    with socket.socket() as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            tried.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise UsageError(
-                f"port {port} cannot be used ({error.strerror}); give another one, such as "
-                f"--port {port + 1 if port < 65535 else 8888}, or none"
-            ) from None
-    return ["--ServerApp.port_retries=0"]
 
 
 def _placed(given: list[str]) -> tuple[Path, str, list[str]]:
@@ -299,14 +274,13 @@ def chat(
     remote: Annotated[
         str, typer.Option(help="a git remote that teammates on other machines share, as origin")
     ] = "",
-    picture: Annotated[Path | None, typer.Option(help="save what was shown, as an SVG")] = None,
 ) -> None:
     """Talk to an agent with all twelve mechanisms: live with a key, or a recording without.
 
     For scripts: learnkit chat -p "What does this change?" < a.diff
     \f
     """
-    from learnkit.terminal.chat import Chat
+    from learnkit.terminal.chat import Chat, plain_console
     from learnkit.terminal.replay import check
     from learnkit.terminal.session import live, recorded
 
@@ -350,14 +324,9 @@ def chat(
         limits: Any = {"max_turns": max_turns, "max_cost": max_cost}
         run = Headless(opened(record), rules, form, remote=remote, **limits)
         raise typer.Exit(run.run(whole_prompt(prompt)))
-    console = _console(picture)
-    code = Chat(opened, workspace, record=record, console=console, rules=rules, remote=remote).run()
-    if picture is not None:
-        svg = console.export_svg(title="learnkit chat")
-        # A browser would fetch the fonts from a server.
-        fonts = re.compile(r"@font-face\s*\{.*?\}", re.DOTALL)
-        atomic_write.replace(picture, fonts.sub("", svg))
-    raise typer.Exit(code)
+    console = plain_console()
+    chat = Chat(opened, workspace, record=record, console=console, rules=rules, remote=remote)
+    raise typer.Exit(chat.run())
 
 
 def _picked(folder: Path) -> str:
@@ -451,14 +420,6 @@ def serve(
     raise typer.Exit(serve(Model.of(what), context.meta["command"], port=port, folder=folder))
 
 
-def _console(picture: Path | None) -> Console:
-    from rich.console import Console
-
-    if picture is None:
-        return Console(highlight=False)
-    return Console(highlight=False, record=True, width=100)
-
-
 @backend.command()
 def init(
     address: Annotated[
@@ -511,7 +472,8 @@ def join(
     Put a password into LEARNKIT_BACKEND or ~/.pgpass: other users can see a command's arguments.
     \f
     """
-    from learnkit.terminal.join import Seat, join
+    from learnkit.terminal.chat import plain_console
+    from learnkit.terminal.join import join
     from learnkit.terminal.session import live
 
     if not os.environ.get("ANTHROPIC_API_KEY"):
@@ -523,9 +485,10 @@ def join(
         raise UsageError(
             "nobody can be asked here about commands and edits; add --yes to allow all"
         )
-    session = live(workspace)
-    seat = Seat(address, team, name, role, lead, max_idle, lease, plan, remote)
-    raise typer.Exit(join(seat, session, _console(None), ask=not yes))
+    place = {"name": name, "role": role, "team": team, "lead": lead, "max_idle": max_idle}
+    more = {"lease": lease, "plan_required": plan, "remote": remote}
+    opened, console = live(workspace), plain_console()
+    raise typer.Exit(join(opened, console, address=address, ask=not yes, **place, **more))
 
 
 @app.command()

@@ -21,9 +21,9 @@ from learnkit.errors import LearnkitError
 from learnkit.events.log import Event
 from learnkit.events.text import arguments, clean, one_line
 from learnkit.terminal.api_error import sentence, waiting
-from learnkit.terminal.chat import LAST_REPLY, be_silent
 from learnkit.terminal.output import Output
 from learnkit.terminal.session import Session, open_agent, run_agent
+from learnkit.terminal.signals import LAST_REPLY, be_silent
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent, Outcome

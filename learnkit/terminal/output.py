@@ -26,6 +26,13 @@ PIPE = 160
 #: Lines that are shown of what a running command has printed.
 PRINTED = 3
 
+#: Events that are told to the user in a sentence, and its style.
+SAID = {
+    **dict.fromkeys(("job.ended", "mail.sent", "goal.checked"), "cyan"),
+    **dict.fromkeys(("team.status", "instructions.loaded", "compaction.summarised"), "dim"),
+    "team.stuck": "red",
+}
+
 _LINE_END = re.compile(r"\r\n?|\n")  # what ends a line for a Markdown parser
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
@@ -174,36 +181,18 @@ class Output:
             number = self._numbers.pop((event.lane, str(data.get("id"))), 0)
             given = self.status.end(number)
             self._call(event, number, given)
-        elif event.type == "job.ended":
-            command = self.status.end(str(data["id"]))
-            code = f" (exit code {data['code']})" if data.get("code") else ""
-            how = f"{data.get('status')}{code} after {data.get('seconds') or 0.0:.1f} s"
-            said = one_line(f"job {data['id']} {how}: {command}", self.width - 2)
-            self.say(f"  {said}", "cyan")
-        elif event.type == "mail.sent" and data["mail"].get("to") == name:
-            mail = data["mail"]
-            said = one_line(str(mail.get("content")), 300)
-            self.say(f"  ✉ {one_line(str(mail.get('from')))}: {said}", "cyan")
-        elif event.type == "team.status":
-            self.say(f"  {one_line(str(data.get('name')))} is {data.get('status')}", "dim")
-        elif event.type == "team.stuck":
-            problem = one_line(str(data.get("problem")), 300)
-            self.say(f"  {one_line(str(data.get('name')))} tries again: {problem}", "red")
         elif event.type == "hook.ran" and data["outcome"] == "not started":
             if data["command"] not in self._broken:  # once: a guard is asked at each call
                 self.say(f"  {one_line(str(data['said']), 300)}", "red")
             self._broken.add(data["command"])
-        elif event.type == "instructions.loaded" and data.get("files"):
-            names = ", ".join(map(str, data["files"]))
-            left = count(len(data["problems"]), "part") if data.get("problems") else ""
-            about = f"; {left} left out: /events 99 names them" if left else ""
-            self.say(f"  read: {one_line(names, 200)}{about}", "dim")
-        elif event.type == "goal.checked":
-            why = f": {one_line(str(data.get('reason')), 300)}" if data.get("reason") else ""
-            which = f"check {data.get('number')} of {data.get('most')}"
-            self.say(f"  goal {data['verdict']} ({which}){why}", "cyan")
-        elif event.type == "compaction.summarised":
-            self.say("  (the conversation was summarised)", "dim")
+        elif event.type in SAID and not (
+            event.type == "mail.sent" and data["mail"].get("to") != name
+        ):
+            from learnkit.views.words import describe
+
+            if event.type == "job.ended":
+                self.status.end(str(data["id"]))
+            self.say(f"  {describe(event)}", SAID[event.type])
         self._changed()
 
     def _call(self, event: Event, number: int, given: str) -> None:

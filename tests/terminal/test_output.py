@@ -205,8 +205,9 @@ def test_only_what_concerns_the_user_is_shown_of_other_agents() -> None:
         said = {"outcome": "not started", "said": "guard cannot be started"}
         log.append("hook.ran", lane="lead", moment="before_tool", command="guard", **said)
     lines = [line.split(" ✓")[0].strip() for line in file.getvalue().splitlines()]
-    job = "job abc failed (exit code 3) after 5.0 s: sleep 5"
-    assert lines == ["✉ bob: to lead", "2 alice bash alice's", job, "guard cannot be started"]
+    job = "Job abc: failed (exit code 3) after 5.0 s: “no output”."
+    mail = "bob writes to lead: “to lead”."
+    assert lines == [mail, "2 alice bash alice's", job, "guard cannot be started"]
     assert "127 tokens in" in output.status.line(100)
     output.status.stop()
     output.status.start()  # what the lead's cancelled turn left open is gone

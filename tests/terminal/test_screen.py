@@ -212,7 +212,7 @@ def test_what_is_said_while_a_job_runs_reaches_the_model_before_the_job_ends(
     screen.type(f"{CTRL_U}{BACKSPACE}{CTRL_U}paint it red{ENTER}")
     screen.expect("> paint it red")
     screen.expect("Painted.")
-    assert re.search(r"\n +job \w{8} completed after \d\.\d s: c", screen.text)
+    assert re.search(r"Job \w{8}: completed after \d\.\d s: “built”", screen.words)
     assert desk.said(2)[0]["text"] == "The user says meanwhile:\npaint it red"
     assert (desk.work / "colour").read_text() == "red\n"
     leave(screen)
