@@ -78,16 +78,16 @@ def parsed(line: str) -> tuple[str, str] | None:
 def answer(agent: Agent, line: str) -> Answer:
     """Return the answer to a command."""
     name, rest = parsed(line) or ("", "")
-    if name not in COMMANDS:
-        own = in_files(_root(agent))
-        if name in own:
-            return Prompt(own[name].prompt(rest))
-        known = ", ".join(f"/{one}" for one in (*COMMANDS, *own))
-        return f"there is no /{name}; there are: {known}"
-    command = COMMANDS[name]
-    if rest and not command.argument:
-        return f"/{name} takes no argument, so {rest!r} means nothing to it"
     try:
+        if name not in COMMANDS:
+            own = in_files(_root(agent))
+            if name in own:
+                return Prompt(own[name].prompt(rest))
+            known = ", ".join(f"/{one}" for one in (*COMMANDS, *own))
+            return f"there is no /{name}; there are: {known}"
+        command = COMMANDS[name]
+        if rest and not command.argument:
+            return f"/{name} takes no argument, so {rest!r} means nothing to it"
         return command.answer(agent, rest) or "(nothing)"
     except (LearnkitError, OSError) as error:
         return str(error)
@@ -101,8 +101,11 @@ def in_files(workspace: Path) -> dict[str, CommandFile]:
     return {name: one for name, one in found.items() if name not in COMMANDS}
 
 
-def _of(agent: Agent, kind: type[M]) -> M | None:
-    return next((one for one in agent.mechanisms if isinstance(one, kind)), None)
+def _of(agent: Agent, kind: type[M], missing: str = "") -> M:
+    for one in agent.mechanisms:
+        if isinstance(one, kind):
+            return one
+    raise UsageError(missing or f"this agent has no {kind.__name__}")
 
 
 def _number(name: str, rest: str, what: str) -> int:
@@ -131,23 +134,19 @@ def _tools(agent: Agent, rest: str) -> str:
 def _tasks(agent: Agent, rest: str) -> str:
     from learnkit.mechanisms.tasks import Tasks, render
 
-    tasks = _of(agent, Tasks)
-    return render(tasks.board.tasks()) if tasks else "there is no board here"
+    return render(_of(agent, Tasks).board.tasks())
 
 
 def _team(agent: Agent, rest: str) -> str:
     from learnkit.mechanisms.teams.lead import Team
 
-    team = _of(agent, Team)
-    return str(team.list_teammates()) if team else "there is no team here"
+    return str(_of(agent, Team).list_teammates())
 
 
 def _inbox(agent: Agent, rest: str) -> str:
     from learnkit.mechanisms.teams.lead import Team
 
     team = _of(agent, Team)
-    if team is None:
-        return "there is no team here"
     known = [agent.name, *(one["name"] for one in team.roster.members())]
     if rest and rest not in known:
         return f"there is no inbox of {rest!r}; there are: {', '.join(known)}"
@@ -158,25 +157,22 @@ def _inbox(agent: Agent, rest: str) -> str:
 def _todo(agent: Agent, rest: str) -> str:
     from learnkit.mechanisms.todo import Todo
 
-    todo = _of(agent, Todo)
-    return todo.render() if todo else "there is no list here"
+    return _of(agent, Todo).render()
 
 
 def _skills(agent: Agent, rest: str) -> str:
     from learnkit.mechanisms.skills.mechanism import Skills
 
-    skills = _of(agent, Skills)
-    found = skills.skills.values() if skills else []
-    lines = [f"{one.name}: {one.description}" for one in found]
-    lines += [f"! {one}" for one in (*skills.problems, *skills.warnings)] if skills else []
+    skills = _of(agent, Skills, "there are no skills")
+    lines = [f"{one.name}: {one.description}" for one in skills.skills.values()]
+    lines += [f"! {one}" for one in (*skills.problems, *skills.warnings)]
     return "\n".join(lines) or "there are no skills"
 
 
 def _compact(agent: Agent, rest: str) -> str:
     from learnkit.mechanisms.compaction.mechanism import Compaction
 
-    if _of(agent, Compaction) is None:
-        return "there is no compaction here"
+    _of(agent, Compaction)
     agent.tools["compact"].run(agent, {"focus": rest} if rest else {})
     return "The conversation will be summarised with the next turn."
 
@@ -309,7 +305,7 @@ def _rewind(agent: Agent, rest: str) -> str:
     from learnkit.terminal.session import restore_list
 
     kept = _of(agent, Checkpoints)
-    if kept is None or not kept.checkpoints:
+    if not kept.checkpoints:
         return "there is nothing to go back to"
     if not rest:
         lines = [f"{o.number:3}  {o.prompt}  {', '.join(o.files)}" for o in kept.checkpoints]
@@ -337,8 +333,8 @@ def _permissions(agent: Agent, rest: str) -> str:
     from learnkit.mechanisms.settings import Settings
 
     permission = _of(agent, Permission)
-    rules = permission.rules if permission else None
-    if permission is None or rules is None:
+    rules = permission.rules
+    if rules is None:
         return "nothing is asked about here"
     kind, _, pattern = rest.partition(" ")
     if (mode := next((one for one in MODES if one == rest), None)) is not None:
@@ -365,9 +361,8 @@ def _permissions(agent: Agent, rest: str) -> str:
 def _mcp(agent: Agent, rest: str) -> str:
     from learnkit.mechanisms.mcp import Mcp
 
-    servers = _of(agent, Mcp)
-    if servers is None:
-        return 'there are no MCP servers; settings name them: [mcp] weather = ["python", "w.py"]'
+    how = 'settings name them: [mcp] weather = ["python", "w.py"]'
+    servers = _of(agent, Mcp, f"there are no MCP servers; {how}")
     lines = [f"{name}: {clean(state)}" for name, state in servers.states.items()]
     return "\n".join([*lines, *(f"  {name}" for name in agent.tools if name.startswith("mcp__"))])
 
@@ -376,8 +371,6 @@ def _memory(agent: Agent, rest: str) -> str:
     from learnkit.mechanisms.memory import Memory
 
     memory = _of(agent, Memory)
-    if memory is None:
-        return "there is no memory here"
     if rest:
         return str(memory.memory_view(rest))
     if not list(memory.folder.glob("*.md")):
@@ -391,8 +384,6 @@ def _goal(agent: Agent, rest: str) -> Answer:
     from learnkit.terminal.steering import UserGoal
 
     slot = _of(agent, UserGoal)
-    if slot is None:
-        return "there is no goal here"
     if not rest:
         goal = slot.goal
         how = "/goal all tests pass -- pytest -q sets one with a check; /goal off takes it away"
@@ -411,8 +402,7 @@ def _goal(agent: Agent, rest: str) -> Answer:
 def _root(agent: Agent) -> Path:
     from learnkit.mechanisms.coding import CodingTools
 
-    coding = _of(agent, CodingTools)
-    return coding.workspace.root if coding else Path.cwd()
+    return _of(agent, CodingTools).workspace.root
 
 
 #: What /init says to the agent.

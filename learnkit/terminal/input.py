@@ -93,15 +93,12 @@ class Lines:
         with self._lock:
             self._output.show(question.text)
             while True:
-                self._output.asking = True
                 try:
                     return question.understood(self._read(f"  {question.asked}"))
                 except UsageError as error:
                     self._output.say(str(error), "dim")
                 except EOFError:
                     return False
-                finally:
-                    self._output.asking = False
 
     def close(self) -> None:
         """Nothing is open."""

@@ -33,9 +33,9 @@ class _Ended(BaseException):
 class _Window(Output):
     """Where the steps are shown. A write that fails ends the process as SIGHUP does."""
 
-    def show(self, what: RenderableType, *, stays: bool = True) -> None:
+    def show(self, what: RenderableType) -> None:
         try:
-            super().show(what, stays=stays)
+            super().show(what)
         except (OSError, SystemExit):  # rich ends the process when a pipe is broken
             be_silent()
             if callable(signal.getsignal(signal.SIGHUP)):

@@ -55,8 +55,6 @@ class Output:
         self._tail = ""
         self._looked = 0  # up to where the tail has been searched for complete blocks
         self._printed = False  # a block of this reply is on the screen
-        self._passing = False  # the last line on the screen is one that does not stay
-        self.asking = False  # the last line on the screen is a question
         self.status = Status(name)
         self._numbers: dict[tuple[str, str], int] = {}  # of running calls, by lane and id
         self._calls = 0
@@ -85,34 +83,17 @@ class Output:
 
         self.show(Text(text, style=style))
 
-    def show(self, what: RenderableType, *, stays: bool = True) -> None:
+    def show(self, what: RenderableType) -> None:
         """Show anything that rich can render, wrapped at words."""
-        from rich.control import Control
-        from rich.segment import ControlType
-
         with self._lock:
-            if self._passing:
-                erase = (ControlType.ERASE_IN_LINE, 2)
-                self.console.control(Control(ControlType.CARRIAGE_RETURN, erase))
-            self._passing = not stays
-            end = "\n" if stays else ""
-            self.console.print(what, soft_wrap=not self.console.is_terminal, end=end)
+            self.console.print(what, soft_wrap=not self.console.is_terminal)
 
     def wait(self, text: str, over: bool) -> None:
-        """Show in one line what is waited for, always in the same place if the terminal can."""
-        from rich.text import Text
-
+        """Say once what is waited for, unless the line above the input shows it."""
         with self._lock:
             waited, self.status.waiting = self.status.waiting, "" if over else text
-            moves = self.console.is_terminal and not self.console.is_dumb_terminal
-            if self._markdown or (moves and over):  # the line above the input shows it
-                if text and over:
-                    self.say(text, "dim")
-                elif over and self._passing:
-                    self.show(Text(), stays=False)
-            elif moves and not self.asking:
-                self.show(Text(one_line(text, max(1, self.width - 1)), style="dim"), stays=False)
-            elif text and (over or text.partition(";")[0] != waited.partition(";")[0]):
+            begins = text.partition(";")[0] != waited.partition(";")[0] and not self._markdown
+            if text and (over or begins):
                 self.say(text, "dim")
         self._changed()
 

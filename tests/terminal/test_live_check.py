@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import anthropic
 import pytest
+from command import learnkit
 from messages_server import MessagesServer, html, serving
 
 import learnkit as lk
@@ -142,21 +139,15 @@ def test_nobody_there_is_said() -> None:
     ids=["works", "refused"],
 )
 def test_the_command_prints_what_it_found(script: Any, code: int, words: list[str]) -> None:
+    env = {"ANTHROPIC_API_KEY": "local-test"}
     with serving(script) as server:
-        run = doctor(ANTHROPIC_API_KEY="local-test", ANTHROPIC_BASE_URL=server.url)
+        run = learnkit("doctor", "--live", COLUMNS="200", **env, ANTHROPIC_BASE_URL=server.url)
     assert (run.returncode, run.stderr) == (code, "")
     assert [word for word in words if word not in run.stdout] == []
     assert "local-test" not in run.stdout
 
 
-def doctor(**env: str) -> subprocess.CompletedProcess[str]:
-    command = [str(Path(sys.executable).with_name("learnkit")), "doctor", "--live"]
-    env = {**os.environ, "COLUMNS": "200", **env}
-    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-
-
-@pytest.mark.slow
 def test_without_a_key_the_command_says_what_to_do() -> None:
-    run = doctor(ANTHROPIC_API_KEY="")
+    run = learnkit("doctor", "--live", ANTHROPIC_API_KEY="")
     assert run.returncode == 2
     assert "needs a key: set ANTHROPIC_API_KEY" in run.stderr
