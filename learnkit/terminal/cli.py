@@ -22,7 +22,6 @@ from learnkit.events.text import clean
 from learnkit.runtime import atomic_write
 
 if TYPE_CHECKING:
-    from learnkit.clients.recordings.recording import Recording
     from learnkit.terminal.headless import Form
     from learnkit.terminal.saved import Record
     from learnkit.terminal.session import Session
@@ -202,7 +201,8 @@ def record(
     path = course_files.recordings() / f"{course_files.name(notebook)}.yaml"
     before = Recording.load(path) if path.exists() else Recording()
     if not keep_replies and not yes:
-        _ask_about_cost(before)
+        asked = f"The recording has {len(before.turns)} replies. Ask the API for new ones?"
+        typer.confirm(asked, abort=True)
     with tempfile.TemporaryDirectory(prefix="learnkit-") as folder:
         copy = Path(folder) / path.name
         if path.exists():
@@ -571,17 +571,3 @@ def _notebook(lesson: str, folder: Path) -> Path:
         known = ", ".join(every)
         raise UsageError(f"there is no lesson {lesson!r} in {folder}; there are: {known or 'none'}")
     return found[0]
-
-
-def _ask_about_cost(before: Recording) -> None:
-    from learnkit.core.token_count import estimate_tokens
-
-    prefixes = [p for one in before.scenarios for p in before.prefixes(one).values()]
-    sent = sum(sum(prefix.tokens) for prefix in prefixes)
-    replies = (list(getattr(turn.answer, "content", ())) for turn in before.turns)
-    received = sum(map(estimate_tokens, replies))
-    typer.confirm(
-        f"The last recording took {len(prefixes)} requests: ≈{sent:,} tokens in, "
-        f"≈{received:,} out. Ask the API for a new one?",
-        abort=True,
-    )
