@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 import tempfile
+import textwrap
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from importlib import metadata
@@ -307,7 +308,7 @@ def chat(
         asks = prompt is None and sys.stdin.isatty()
         settings = Settings.load(workspace, _accepts if asks else None)
         for note in settings.notes:
-            typer.echo(f"learnkit: {clean(note)}", err=True)
+            _tell(note)
         rules = settings.rules("yes" if yes else "plan" if plan else None)
         rules.add("allow", *allow or ())
         if resume == "":
@@ -346,7 +347,7 @@ def _picked(folder: Path) -> str:
 def _accepts(place: Path, text: str) -> bool:
     """Ask the user whether a project's settings may count."""
     typer.echo(f"This project has settings of its own, {place}:\n\n{clean(text)}")
-    return typer.confirm("May they allow calls and run commands?")
+    return typer.confirm("May they allow calls, and run commands and servers?")
 
 
 @app.command()
@@ -542,12 +543,21 @@ def _rows(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     Console().print(table)
 
 
+def _tell(text: str) -> None:
+    """Say something on standard error; in a terminal its lines end between words."""
+    said, columns = f"learnkit: {clean(text)}", shutil.get_terminal_size().columns
+    if sys.stderr.isatty():
+        lines = (textwrap.wrap(one, columns, break_on_hyphens=False) for one in said.split("\n"))
+        said = "\n".join("\n".join(one) for one in lines)
+    typer.echo(said, err=True)
+
+
 def main() -> None:
     """Run the command line; an error of the package is a sentence, not a traceback."""
     try:
         app()
     except LearnkitError as error:
-        typer.echo(f"learnkit: {clean(str(error))}", err=True)
+        _tell(str(error))
         sys.exit(2)
     except Exception as error:
         # Only a command that runs notebooks has imported this module, and a learner may lack it.
