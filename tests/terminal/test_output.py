@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import random
+import tempfile
 import threading
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from project import ROOT
 from prompt_toolkit.completion import CompleteEvent, DummyCompleter
 from prompt_toolkit.document import Document
@@ -253,6 +256,31 @@ def test_always_answers_what_the_same_patterns_cover(tmp_path: Path) -> None:
     keyboard._answer("always")
     assert [one.answered.is_set() for one in questions] == [True, True, False, False]
     assert [one.answer for one in questions] == ["always", True, False, False]
+
+
+@given(st.lists(st.sampled_from(("send", "/send", "steer", "next", "take back")), max_size=40))
+def test_no_queued_line_is_lost_comes_twice_or_overtakes_another(steps: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        keyboard = Keyboard(Output(Console(file=io.StringIO())), LISTENER, Path(folder) / "history")
+    sent: list[str] = []
+    got: list[str] = []
+    keyboard.give_back = lambda text: got.extend(text.split("\n"))  # type: ignore[method-assign]
+    for number, step in enumerate(steps):
+        waiting = list(keyboard.queued)
+        assert got + waiting == sent
+        if step.endswith("send"):
+            sent.append(step.replace("send", str(number)))
+            keyboard.send(sent[-1])
+        elif step == "steer":  # a command stays, and what was said after it
+            taken = keyboard.take(lambda line: not line.startswith("/"))
+            assert not any(line.startswith("/") for line in taken)
+            assert len(taken) == len(waiting) or keyboard.queued[0].startswith("/")
+            got += taken
+        elif step == "take back":
+            keyboard.take_back()
+            assert keyboard.queued == []
+        elif waiting:
+            got.append(keyboard.next(""))
 
 
 def test_a_recording_says_what_the_user_said_and_stands_still_while_it_is_paused() -> None:
