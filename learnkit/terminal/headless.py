@@ -67,6 +67,7 @@ class Headless:
         self._refused: list[str] = []
         self._agent: Agent | None = None
         self._began = 0  # in the log
+        self._broken: set[str] = set()  # what was said of hooks that could not be started
         self._signal: int = signal.SIGINT
 
     def run(self, prompt: str) -> int:
@@ -125,7 +126,9 @@ class Headless:
         """Note a call that nobody could allow, of whichever agent; say what the user must know."""
         data = event.data
         if event.type == "hook.ran" and data["outcome"] == "not started":
-            _tell(str(data["said"]))
+            if data["said"] not in self._broken:
+                _tell(str(data["said"]))
+            self._broken.add(data["said"])
         if event.type == "model.retried":
             _tell(waiting(data))
         if event.type == "tool.started" and "no user can be asked" in str(data.get("refused")):

@@ -134,11 +134,7 @@ def proposal(agent: AgentLike, call: Call) -> Text:
     who = "" if agent.name == "lead" else f"{agent.name}: "
     lines = _diff(agent, call)
     if lines is None:
-        own, given = _coding(agent), call.input
-        if own is not None and isinstance(command := given.get("command"), str):
-            # The model's name for the folder is put in its place before a command runs.
-            given = {**given, "command": own.workspace.unmasked(command)}
-        body = arguments(given).split("\n")
+        body = arguments(call.input).split("\n")
         head, lines = f"{who}{call.name}", [("", line) for line in body]
     else:
         head = f"{who}{call.name} {call.input['path']}"
@@ -167,14 +163,10 @@ def _diff(agent: AgentLike, call: Call) -> list[tuple[str, str]] | None:
     return [(f"not bold {styles.get(line[:1], 'default')}", line) for line in made]
 
 
-def _coding(agent: AgentLike) -> CodingTools | None:
-    return next((one for one in agent.mechanisms if isinstance(one, CodingTools)), None)
-
-
 def _change(agent: AgentLike, call: Call) -> tuple[str, str] | None:
     """The file's text before and after an edit."""
     given = call.input
-    own = _coding(agent)
+    own = next((one for one in agent.mechanisms if isinstance(one, CodingTools)), None)
     texts = {"write_file": ("content",), "edit_file": ("old_text", "new_text")}.get(call.name)
     if own is None or texts is None:
         return None
@@ -187,7 +179,4 @@ def _change(agent: AgentLike, call: Call) -> tuple[str, str] | None:
     if call.name == "write_file":
         return before, given["content"]
     old, new = given["old_text"], given["new_text"]
-    for wanted, put in ((old, new), tuple(map(own.workspace.unmasked, (old, new)))):
-        if wanted and wanted in before:
-            return before, before.replace(wanted, put, 1)
-    return None
+    return (before, before.replace(old, new, 1)) if old and old in before else None

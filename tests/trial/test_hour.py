@@ -532,14 +532,14 @@ def alone(desk: Desk, day: Day, screen: Screen) -> None:
 
     say(screen, READ)
     allow(screen, "always: bash(seq:*)", "a")
-    screen.expect("(the conversation was summarised)")  # it became too long
+    screen.expect("The conversation is a summary now")  # it became too long
     screen.expect("All are read.")
     quiet(screen)
 
     say(screen, NEWS)
     allow(screen, "background_run", "a")
     allow(screen, "NEWS.md", "a")
-    screen.expect("(the conversation was summarised)", times=2)  # the model asked for it
+    screen.expect("The conversation is a summary now", times=2)  # the model asked for it
     allow(screen, "git commit", "o")
     screen.expect("It is written.")
     quiet(screen)
@@ -547,7 +547,7 @@ def alone(desk: Desk, day: Day, screen: Screen) -> None:
     say(screen, "/compact")
     screen.expect("The conversation will be summarised with the next turn.")
     say(screen, RECALL)
-    screen.expect("(the conversation was summarised)", times=3)
+    screen.expect("The conversation is a summary now", times=3)
     screen.expect(f"We have decided that {DECISION}.")
     quiet(screen)
 
