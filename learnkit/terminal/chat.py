@@ -134,7 +134,9 @@ class Chat:
         if self._rules is not None:
             consent = Consent(self._rules, self._ask, self._keep)
         wait = self.output.wait
-        own = [Steering(self._steer), UserGoal(), Memory(session.workspace / STATE / "memory")]
+        guarded = any(one.moment == "prompt" for one in session.settings.hooks)
+        steering = [] if guarded else [Steering(self._steer)]  # such a hook sees prompts only
+        own = [*steering, UserGoal(), Memory(session.workspace / STATE / "memory")]
         self.agent = open_agent(session, stack, wait, consent, own, remote=self._remote)
         self.agent.hear = self._hear
         self.output.api = str(getattr(self.agent.client, "base_url", ""))

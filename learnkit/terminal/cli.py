@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -503,31 +503,21 @@ def doctor(
     \f
     """
     if live:
-        _doctor_live()
-    from learnkit.terminal.doctor import examine
+        from learnkit.clients.connect import connect, model_setting
+        from learnkit.terminal.live_check import check_server
 
-    findings = examine()
-    rows = [
-        ("✓" if one.works else "✗" if one.needed else "○", one.what, one.found, one.purpose)
-        for one in findings
-    ]
-    _table("what it is for", rows)
-    raise typer.Exit(1 if any(one.needed and not one.works for one in findings) else 0)
+        with connect("live") as client:
+            found = check_server(client, model_setting())
+        heading, worked = "what to do", found[0].works
+    else:
+        from learnkit.terminal.doctor import examine
 
-
-def _doctor_live() -> NoReturn:
-    from learnkit.clients.connect import connect, model_setting
-    from learnkit.terminal.live_check import check_server
-
-    with connect("live") as client:
-        found = check_server(client, model_setting())
-    _table("what to do", [("✓" if o.works else "✗", o.what, o.found, o.advice) for o in found])
-    raise typer.Exit(0 if found[0].works else 1)
-
-
-def _table(purpose: str, rows: Sequence[Sequence[str]]) -> None:
-    """Print findings: a sign, what was looked at, what was found, and what it means."""
-    _rows(("", "what", "found", purpose), rows)
+        found = examine()
+        heading, worked = "what it is for", all(one.works for one in found if one.needed)
+    signs = ["✓" if one.works else "✗" if one.needed or live else "○" for one in found]
+    rows = [(s, o.what, o.found, o.purpose) for s, o in zip(signs, found, strict=True)]
+    _rows(("", "what", "found", heading), rows)
+    raise typer.Exit(0 if worked else 1)
 
 
 def _rows(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

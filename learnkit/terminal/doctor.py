@@ -16,8 +16,6 @@ from urllib.parse import urlsplit
 from learnkit.course import files as course_files
 from learnkit.errors import UsageError
 
-#: Programs that can open the lessons, by their names on different systems.
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "firefox", "safari", "open")
 #: Servers of the Messages API on this machine: their usual port, a path that only they answer with
 #: JSON that has a key, and what they leave out, as docs/live.md says with the sources.
 SERVERS = {
@@ -38,20 +36,20 @@ class Finding:
         what: its name.
         works: whether it can be used.
         found: its version or state; never a secret.
-        purpose: what it is for, and what to do if it is missing.
+        purpose: what it is for, and what to do if it is missing; empty if that is nothing.
         needed: whether learnkit needs it for everything.
     """
 
     what: str
     works: bool
     found: str
-    purpose: str
+    purpose: str = ""
     needed: bool = False
 
 
 def examine() -> list[Finding]:
     """Check everything that learnkit can use."""
-    here = [_python(), _git(), _course(), _copies(), _jupyterlab(), _sandbox(), _browser()]
+    here = [_python(), _git(), _course(), _copies(), _jupyterlab(), _sandbox()]
     return [*here, _key(), _server(), _model(), *map(_local, SERVERS)]
 
 
@@ -105,11 +103,6 @@ def _sandbox() -> Finding:
         works = False
     found = "works" if works else "not here"
     return Finding("bubblewrap", works, found, "lesson 2: a sandbox (Linux; package bubblewrap)")
-
-
-def _browser() -> Finding:
-    found = next((name for name in BROWSERS if shutil.which(name)), "")
-    return Finding("browser", bool(found), found or "none found", "to see JupyterLab")
 
 
 def _key() -> Finding:

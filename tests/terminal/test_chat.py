@@ -28,11 +28,12 @@ from learnkit.clients.recordings.recording import Recording, Turn
 from learnkit.clients.recordings.replay import Miss
 from learnkit.core.catalog import DEFAULT_MODEL, MODELS
 from learnkit.mechanisms.rules import Rules
-from learnkit.mechanisms.settings import Settings
+from learnkit.mechanisms.settings import Hook, Settings
 from learnkit.terminal.chat import Chat
 from learnkit.terminal.commands import COMMANDS, answer, money
 from learnkit.terminal.replay import Playback
 from learnkit.terminal.session import Session, open_agent
+from learnkit.terminal.steering import Steering
 
 OTHER = next(name for name in MODELS if name != DEFAULT_MODEL)
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
@@ -281,6 +282,12 @@ def test_a_goal_is_worked_on_until_its_check_says_so(tmp_path: Path) -> None:
     assert "The goal is met (check 2 of at most 5)." in talk.text
     assert talk.text.count("there is no goal; /goal all tests pass -- pytest -q") == 2
     assert "There is no goal any more" in talk.text.replace("there", "There")
+
+
+@pytest.mark.parametrize(("moment", "steers"), [("prompt", False), ("stop", True)])
+def test_no_words_go_around_a_hook_for_prompts(tmp_path: Path, moment: Any, steers: bool) -> None:
+    talk = Talk(tmp_path, [], [], settings=Settings(hooks=(Hook(moment, "true"),)))
+    assert any(isinstance(one, Steering) for one in talk.chat.agent.mechanisms) == steers
 
 
 def test_notes_are_kept_in_the_workspace_and_shown(tmp_path: Path) -> None:

@@ -88,7 +88,6 @@ def test_an_empty_path_has_no_programs(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", str(tmp_path))
     assert (found("git").works, found("git").found) == (False, "not found")
     assert not found("bubblewrap").works
-    assert not found("browser").works
     assert found("Python").works
 
 
@@ -104,15 +103,6 @@ def test_a_git_is_started_not_only_seen(
     monkeypatch.setenv("PATH", str(tmp_path))
     assert found("git").found == state
     assert found("git").works == state[0].isdigit()
-
-
-def test_a_browser_is_found_by_any_of_its_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "firefox").write_text("")
-    (tmp_path / "firefox").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert found("browser").found == "firefox"
 
 
 def test_a_key_and_a_password_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

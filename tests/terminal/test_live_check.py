@@ -13,7 +13,8 @@ from messages_server import MessagesServer, html, serving
 
 import learnkit as lk
 from learnkit.clients.scripted import Failure
-from learnkit.terminal.live_check import Ability, check_server
+from learnkit.terminal.doctor import Finding
+from learnkit.terminal.live_check import check_server
 
 MODEL = lk.scripted([]).model
 
@@ -22,13 +23,13 @@ def call(_: Any) -> Any:
     return lk.use("connection_check", word="ready")
 
 
-def abilities(server: MessagesServer) -> dict[str, Ability]:
+def abilities(server: MessagesServer) -> dict[str, Finding]:
     with anthropic.Anthropic(api_key="local-test", base_url=server.url) as client:
         return {one.what: one for one in check_server(client, MODEL)}
 
 
 @contextmanager
-def checked(script: Any, **options: Any) -> Iterator[tuple[dict[str, Ability], MessagesServer]]:
+def checked(script: Any, **options: Any) -> Iterator[tuple[dict[str, Finding], MessagesServer]]:
     with serving(script, **options) as server:
         yield abilities(server), server
 
@@ -63,7 +64,7 @@ def test_a_part_that_is_refused_is_named(refused: list[str], parts: list[str]) -
     with checked(answer, refused=refused) as (found, server):
         broken = [one for one in found.values() if not one.works]
         assert [one.what for one in broken] == parts
-        assert all(one.found == "refused" and one.advice for one in broken)
+        assert all(one.found == "refused" and one.purpose for one in broken)
         assert 1 < len(server.bodies) <= 5
 
 
@@ -103,7 +104,7 @@ def test_a_refusal_is_one_sentence_and_one_request(status: int, advice: str) -> 
         (answer,) = found.values()
         assert not answer.works
         assert str(status) in answer.found
-        assert answer.advice == advice
+        assert answer.purpose == advice
         assert len(server.bodies) == 1
 
 
@@ -126,7 +127,7 @@ def test_nobody_there_is_said() -> None:
         url = server.url
     with anthropic.Anthropic(api_key="local-test", base_url=url) as client:
         (answer,) = check_server(client, MODEL)
-    assert (answer.works, answer.advice) == (False, "check ANTHROPIC_BASE_URL and the network")
+    assert (answer.works, answer.purpose) == (False, "check ANTHROPIC_BASE_URL and the network")
 
 
 @pytest.mark.slow

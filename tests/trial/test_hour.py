@@ -571,8 +571,8 @@ def with_a_team(desk: Desk, day: Day, screen: Screen) -> None:
     cancel(screen, 5)
     alice.open()
     bob.open()
-    screen.expect("alice is shutdown")
-    screen.expect("bob is shutdown")
+    screen.expect("alice is shut down")
+    screen.expect("bob is shut down")
     quiet(screen)
     assert Counter(desk.board().values()) == {("completed", "bob"): 1, ("pending", ""): 3}
 
