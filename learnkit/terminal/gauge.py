@@ -32,6 +32,7 @@ def _context(agent: Agent) -> str:
         if event.lane == agent.name and event.type == "model.replied":
             usage = event.data["usage"]
             tokens = sent(usage) + int(usage.get("output_tokens") or 0)
+            about = "≈" if usage.get("simulated") else ""
             break
     if not tokens:
         parts = (agent.system, agent.specs, agent.messages)

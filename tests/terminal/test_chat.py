@@ -87,7 +87,7 @@ def test_text_streams_and_a_call_is_one_line(tmp_path: Path) -> None:
     assert re.search(r"   1 bash echo one; echo two ✓ \d\.\d s, 2 lines: one two\n", talk.text)
     assert talk.text.rstrip().endswith("Two lines.")
     assert talk.asked[0] == "\n[≈0 % · 0 turns] > "
-    assert re.match(r"\n\[\d+ % · 2 turns\] > ", talk.asked[-1])
+    assert re.match(r"\n\[≈0 % · 2 turns\] > ", talk.asked[-1])
 
 
 def test_a_summary_is_nothing_that_the_model_says_to_the_user(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_what_is_open_on_the_list_is_above_the_input(tmp_path: Path) -> None:
     assert [line[5] for line in lines] == ["2", "3", "4", "5", "6"]
     assert count == "(1/8 completed) · /todo show…"
     assert first.startswith("/help · claude-")
-    assert last.endswith(" · 0 % · 2 turns")
+    assert last.endswith(" · ≈0 % · 2 turns")
     talk = Talk(tmp_path, [lk.use("todo", items=items(8)), lk.say("done")], ["go"])
     assert len(talk.chat.status(30).splitlines()) == 2
 
