@@ -27,7 +27,7 @@ from learnkit.terminal.commands import COMMANDS, Opened, Prompt, answer, in_file
 from learnkit.terminal.gauge import fitted, gauge
 from learnkit.terminal.input import Keyboard, Lines, can_draw, history_file
 from learnkit.terminal.output import Output
-from learnkit.terminal.permission import Answer, Consent, Question
+from learnkit.terminal.permission import Consent
 from learnkit.terminal.session import Session, open_agent, run_agent
 from learnkit.terminal.signals import LAST_REPLY, be_silent, heard
 from learnkit.terminal.steering import Steering, UserGoal
@@ -132,7 +132,7 @@ class Chat:
         self._playback, self._workspace = session.playback, session.workspace
         consent = None
         if self._rules is not None:
-            consent = Consent(self._rules, self._ask, self._keep)
+            consent = Consent(self._rules, self._input.ask, self._keep)
         wait = self.output.wait
         guarded = any(one.moment == "prompt" for one in session.settings.hooks)
         steering = [] if guarded else [Steering(self._steer)]  # such a hook sees prompts only
@@ -367,10 +367,6 @@ class Chat:
                 self._record, self._next = Record(self._record.folder, path), True
             except (LearnkitError, OSError) as error:  # it is open elsewhere, or damaged
                 self.output.say(clean(str(error)), "red")
-
-    def _ask(self, question: Question) -> Answer:
-        with self.output.status.asking(question.agent.name):
-            return self._input.ask(question)
 
     def _keep(self, patterns: list[str]) -> None:
         """Keep what the user allows for good, in this project."""

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from learnkit.events.log import Event, EventLog
@@ -201,7 +200,6 @@ class Status:
         self._name = name
         self._running: dict[int | str, tuple[str, str, str, float]] = {}  # by number, or job
         self._began: float | None = None
-        self._asked: float | None = None  # since when a question of the agent waits
         self._about = ""  # before numbers that are estimates
         self._sent = self._received = 0
         self.waiting = ""  # for what the team's backend waits
@@ -213,20 +211,6 @@ class Status:
         self._sent = self._received = self.written = 0
         self._running = {n: one for n, one in self._running.items() if one[0]}
         self._began = time.monotonic()
-
-    @contextmanager
-    def asking(self, lane: str) -> Iterator[None]:
-        """While the block runs, an agent waits for the user, who takes no working time."""
-        if lane != self._name:
-            yield
-            return
-        self._asked = began = time.monotonic()
-        try:
-            yield
-        finally:
-            self._asked = None
-            if self._began is not None:
-                self._began += time.monotonic() - began
 
     @property
     def busy(self) -> bool:
@@ -274,7 +258,7 @@ class Status:
         now = time.monotonic()
         parts = [self.waiting] if self.waiting else []
         if self._began is not None:
-            spent = (now if self._asked is None else self._asked) - self._began
+            spent = now - self._began
             written = self._received + self.written // 4
             parts += [f"{_SPINNER[int(spent * 8) % len(_SPINNER)]} {spent:.0f} s"]
             about = self._about

@@ -24,7 +24,7 @@ from learnkit.core.interface import Call
 from learnkit.terminal.commands import answer, parsed
 from learnkit.terminal.completion import Known
 from learnkit.terminal.input import PATIENCE, Keyboard
-from learnkit.terminal.output import Output, Status, last_block
+from learnkit.terminal.output import Output, last_block
 from learnkit.terminal.permission import Question, proposal
 from learnkit.terminal.replay import Playback
 
@@ -322,19 +322,3 @@ def test_commands_and_files_are_completed_by_any_of_their_letters(tmp_path: Path
     assert offered("see ") == []
     assert offered("/Sw") == [("/show", -3)]
     assert offered("/show /sh") == []
-
-
-def test_the_time_in_which_the_user_is_asked_does_not_count(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    now = 100.0
-    monkeypatch.setattr("time.monotonic", lambda: now)
-    status = Status()
-    status.start()
-    now += 2
-    with status.asking("lead"):
-        now += 60
-        assert " 2 s" in status.line(80)
-    with status.asking("alice"):  # meanwhile the lead works on
-        now += 3
-    assert " 5 s" in status.line(80)

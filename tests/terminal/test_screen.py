@@ -260,28 +260,7 @@ def test_a_call_is_one_line_and_can_be_unfolded(desk: Desk, columns: int) -> Non
 
 
 @widths
-def test_while_the_model_works_a_line_has_the_time_and_the_tokens(desk: Desk, columns: int) -> None:
-    script = [lk.use("bash", command="cat go"), lk.say("Ready.")]
-    os.mkfifo(desk.work / "go")
-    screen = desk.chat(script, "--yes", columns=columns)
-    screen.type(f"go{ENTER}")
-    status = re.compile(r"^. (\d+) s · 10 tokens in · 5 out", re.MULTILINE)
-    seen: set[str] = set()
-
-    def grows() -> bool:
-        seen.update(status.findall(screen.text))
-        return len(seen) > 1
-
-    screen.until(grows, "a time that grows")
-    (desk.work / "go").write_text("")
-    screen.expect("Ready.")
-    screen.until(lambda: not status.search(screen.text), "the end of that line")
-    assert "cat go (" not in screen.text
-    leave(screen)
-
-
-@widths
-def test_the_last_lines_of_a_command_are_seen_and_kept_when_it_is_cancelled(
+def test_while_a_command_runs_its_last_lines_are_seen_and_kept_when_it_is_cancelled(
     desk: Desk, columns: int
 ) -> None:
     os.mkfifo(desk.work / "go")
@@ -291,10 +270,13 @@ def test_the_last_lines_of_a_command_are_seen_and_kept_when_it_is_cancelled(
     screen.type(f"go{ENTER}")
     screen.expect("│ row 3 of it │ row 4 of it │ row 5 of it")
     assert "row 2" not in screen.words
+    line = re.compile(r"^. [1-9]\d* s · 10 tokens in · 5 out", re.MULTILINE)  # and it grows
+    screen.until(lambda: bool(line.search(screen.text)), "the time and the tokens")
     (desk.work / "go").write_text("")
     screen.expect("│ row 4 of it │ row 5 of it │ row 6")
     screen.type(CTRL_C)
     screen.expect("(cancelled; the conversation is kept)")
+    screen.until(lambda: not line.search(screen.text), "the end of that line")
     screen.type(f"/show{ENTER}")
     screen.expect("Cancelled: the run was interrupted. row 1 of it row 2 of it")
     screen.type(f"and now?{ENTER}")
