@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import os
 import re
-import zlib
 from contextlib import suppress
 from pathlib import Path
 
@@ -103,7 +102,7 @@ def _fault(kind: str, content: bytes) -> str:
         return f"a picture may have {PICTURE:,} bytes; make it smaller"
     width, height = size_of(content) or (0, 0)
     ends = {
-        "png": _ends_png(content),
+        "png": b"IEND" in content[-100:],
         "jpeg": content.rfind(b"\xff\xd9") > len(content) // 2,  # a preview in it has one, too
         "gif": content.rstrip(b"\0").endswith(b";"),
         "webp": len(content) >= 8 + int.from_bytes(content[4:8], "little"),
@@ -113,17 +112,3 @@ def _fault(kind: str, content: bytes) -> str:
     if max(width, height) > EDGE:
         return f"{width} × {height} pixels; a picture may have {EDGE:,} on each side"
     return ""
-
-
-def _ends_png(content: bytes) -> bool:
-    """Whether every part of a PNG is as it was written, up to its last one."""
-    place = 8
-    while place + 12 <= len(content):
-        end = place + 12 + int.from_bytes(content[place : place + 4], "big")
-        part, checksum = content[place + 4 : end - 4], content[end - 4 : end]
-        if zlib.crc32(part) != int.from_bytes(checksum, "big"):
-            return False
-        if part.startswith(b"IEND"):
-            return True
-        place = end
-    return False

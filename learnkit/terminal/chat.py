@@ -69,11 +69,14 @@ class Chat:
         rules: Rules | None = None,
         remote: str = "",
     ) -> None:
+        from rich.console import Console
+
         self._sessions, self._workspace = sessions, Path(workspace)
         self._record, self._next = record, True  # what is opened, and whether it still has to be
         self._rules, self._remote = rules, remote
         drawn = read is None and can_draw()
-        self.output = Output(console or plain_console(), markdown=drawn, changed=self._changed)
+        console = console or Console(highlight=False)
+        self.output = Output(console, markdown=drawn, changed=self._changed)
         self._keyboard = Keyboard(self.output, self, history_file()) if drawn else None
         self._input = self._keyboard or Lines(read or input, self.output)
         self._playback: Playback | None = None
@@ -513,10 +516,3 @@ class Chat:
             raise KeyboardInterrupt
         if self._running:
             raise KeyboardInterrupt
-
-
-def plain_console() -> Console:
-    """The terminal, or the pipe, as rich sees it."""
-    from rich.console import Console
-
-    return Console(highlight=False)

@@ -281,7 +281,7 @@ def chat(
     For scripts: learnkit chat -p "What does this change?" < a.diff
     \f
     """
-    from learnkit.terminal.chat import Chat, plain_console
+    from learnkit.terminal.chat import Chat
     from learnkit.terminal.replay import check
     from learnkit.terminal.session import live, recorded
 
@@ -325,8 +325,7 @@ def chat(
         limits: Any = {"max_turns": max_turns, "max_cost": max_cost}
         run = Headless(opened(record), rules, form, remote=remote, **limits)
         raise typer.Exit(run.run(whole_prompt(prompt)))
-    console = plain_console()
-    chat = Chat(opened, workspace, record=record, console=console, rules=rules, remote=remote)
+    chat = Chat(opened, workspace, record=record, rules=rules, remote=remote)
     raise typer.Exit(chat.run())
 
 
@@ -473,7 +472,6 @@ def join(
     Put a password into LEARNKIT_BACKEND or ~/.pgpass: other users can see a command's arguments.
     \f
     """
-    from learnkit.terminal.chat import plain_console
     from learnkit.terminal.join import join
     from learnkit.terminal.session import live
 
@@ -488,8 +486,7 @@ def join(
         )
     place = {"name": name, "role": role, "team": team, "lead": lead, "max_idle": max_idle}
     more = {"lease": lease, "plan_required": plan, "remote": remote}
-    opened, console = live(workspace), plain_console()
-    raise typer.Exit(join(opened, console, address=address, ask=not yes, **place, **more))
+    raise typer.Exit(join(live(workspace), address=address, ask=not yes, **place, **more))
 
 
 @app.command()

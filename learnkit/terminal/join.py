@@ -15,7 +15,7 @@ from learnkit.terminal.permission import Consent
 from learnkit.terminal.signals import LAST_REPLY, be_silent, heard
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
     from learnkit.mechanisms.teams.joined import JoinedTeam
     from learnkit.runtime.clock import Clock
@@ -42,29 +42,23 @@ class _Window(Output):
                 os.kill(os.getpid(), signal.SIGHUP)
 
 
-def join(
-    opened: AbstractContextManager[Session],
-    console: Console,
-    *,
-    address: str,
-    ask: bool,
-    **place: Any,
-) -> int:
+def join(opened: AbstractContextManager[Session], *, address: str, ask: bool, **place: Any) -> int:
     """Be a teammate until it has nothing more to do, or a signal comes.
 
     Args:
         opened: what it runs on.
-        console: where its steps are shown.
         address: of the backend that keeps the team; empty for what LEARNKIT_BACKEND says.
         ask: whether the user is asked about commands and edits.
         place: its name, role and team, as for :func:`learnkit.full_teammate`.
     """
+    from rich.console import Console
+
     from learnkit.backends.connect import open_backend
     from learnkit.harness import full_teammate
     from learnkit.terminal.input import Lines
 
     name = place["name"]
-    output = _Window(console, name=name)
+    output = _Window(Console(highlight=False), name=name)
     joined: JoinedTeam | None = None
     try:
         with opened as session, heard(_end, *_SIGNALS):

@@ -40,7 +40,6 @@ def work(tmp_path: Path) -> Path:
     (work / "logo.txt").write_bytes(PNG)  # a picture is known by its content
     (work / "fake.png").write_text("no picture\n")
     (work / "cut.png").write_bytes(PNG[:-14])
-    (work / "flipped.png").write_bytes(PNG[:45] + b"?" + PNG[46:])
     (work / "wide.png").write_bytes(png(8_001))
     (work / "cut.jpg").write_bytes(b"\xff\xd8\xff\xc0\0\x11\x08\0\1\0\1" + bytes(40))
     (work / "cut.gif").write_bytes(b"GIF89a\1\0\1\0" + bytes(9))
@@ -82,8 +81,7 @@ def test_what_goes_along(work: Path, prompt: str, kinds: list[str], said: list[s
         ("fake.png", "it is no text, and no picture of a kind that can be sent"),
         ("big.png", "a picture may have 3,750,000 bytes"),
         ("wide.png", "8001 × 1 pixels; a picture may have 8,000 on each side"),
-        *((one, "the picture is damaged, or not whole") for one in ("cut.png", "flipped.png")),
-        *((f"cut.{one}", "the picture is damaged, or not whole") for one in ("jpg", "gif", "webp")),
+        *((f"cut.{one}", "the picture is damaged") for one in ("png", "jpg", "gif", "webp")),
         ("README", "a link leads out of the workspace"),
     ],
 )
