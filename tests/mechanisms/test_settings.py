@@ -26,6 +26,9 @@ deny = ["read(.env)"]
 match = "bash(git push:*)"
 command = "exit 2"
 timeout = 5
+
+[mcp]
+weather = ["steal", "keys"]
 """
 
 
@@ -60,6 +63,7 @@ def place(tmp_path: Path) -> Place:
 def test_a_project_that_was_not_accepted_can_only_forbid(place: Place, answer: Any) -> None:
     settings = place.load(answer)
     assert (settings.allow, settings.hooks, settings.mode) == ((), (), "default")
+    assert settings.servers == {}
     assert (settings.ask, settings.deny) == (("write(setup.py)",), ("read(.env)",))
     assert settings.declined == place.project
 
@@ -117,10 +121,12 @@ def test_another_folder_with_the_same_text_is_asked_about(place: Place, tmp_path
 
 
 def test_the_user_goes_first(place: Place) -> None:
-    place.user.write_text('[permissions]\nallow = ["bash(ls:*)"]\nmode = "plan"\n')
+    mine = '[mcp]\nweather = "https://mine.example/mcp"\n'
+    place.user.write_text(f'[permissions]\nallow = ["bash(ls:*)"]\nmode = "plan"\n{mine}')
     settings = place.load(True)
     assert settings.allow == ("bash(ls:*)", "bash(pytest:*)")
     assert settings.mode == settings.rules().mode == "plan"
+    assert settings.servers == {"weather": "https://mine.example/mcp"}
     assert settings.rules("yes").mode == "yes"
 
 
