@@ -205,18 +205,19 @@ class Chat:
             if self._keyboard is not None:
                 self._keyboard.take_back()
             self.output.say("(cancelled; the conversation is kept)", "dim")
-        except (LearnkitError, anthropic.AnthropicError) as error:
+        except (LearnkitError, anthropic.AnthropicError, OSError) as error:  # also a full disk
             refused = isinstance(error, anthropic.APIError)
             why = sentence(error, self.output.api, chat=True) if refused else clean(str(error))
             self.output.say(why, "red")
-            if self.agent.messages == before and self._keyboard is not None:
-                self._keyboard.give_back(text)
-            elif self.agent.messages == before:
+            forgotten = self.agent.messages == before
+            if self._keyboard is not None:  # what waits would fail as well
+                self._keyboard.take_back()
+                self._keyboard.give_back(text * forgotten)
+            elif forgotten:
                 self.output.say("(the prompt was not answered, and is forgotten)", "dim")
-            elif isinstance(error, anthropic.BadRequestError):
-                self.output.say("(/rewind lists the prompts that you can go back to)", "dim")
-        except OSError as error:  # a disk is full, a folder is gone, a database cannot go on
-            self.output.say(clean(f"{error} (the conversation is kept)"), "red")
+            if not forgotten:
+                how = "/rewind lists the prompts that you can go back to"
+                self.output.say(f"(the conversation is kept; {how})", "dim")
         else:
             if outcome.reason not in ("end_turn", "stop_sequence"):
                 self.output.say(f"({outcome.reason.replace('_', ' ')})", "dim")

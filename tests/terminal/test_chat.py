@@ -486,7 +486,7 @@ def test_no_error_of_the_backend_ends_the_chat_or_loses_the_conversation(
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, unlimited))
     assert problem is None
     assert talk.code == 0
-    assert "(the conversation is kept)" in talk.text
+    assert "(the conversation is kept; /rewind lists" in talk.text
     assert "The board is empty" not in talk.text
     assert talk.text.count("[ ] #1: a task") >= 2
     assert talk.text.rstrip().endswith("all is well")

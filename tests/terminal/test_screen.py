@@ -332,7 +332,10 @@ def test_what_waited_for_its_turn_is_back_in_the_input_after_ctrl_c(desk: Desk) 
 
 def test_a_prompt_that_the_api_refuses_is_back_in_the_input_and_sent_once(desk: Desk) -> None:
     (desk.work / "a.png").write_bytes(b"\x89PNG\r\n\x1a\nxx")
-    screen = desk.chat([lk.fail(400, "no such field"), lk.say("Better.")])
+    os.mkfifo(desk.work / "go")
+    call = lk.use("bash", command="cat go")
+    script = [lk.fail(400, "no such field"), lk.say("Better."), call, lk.fail(400, "Too much.")]
+    screen = desk.chat(script, "--yes")
     screen.type(f"see @a.png{ENTER}")
     screen.expect("not sent: a.png: the picture is damaged, or not whole")
     screen.until(lambda: screen.text.endswith("> see @a.png"), "the prompt in the input")
@@ -342,6 +345,15 @@ def test_a_prompt_that_the_api_refuses_is_back_in_the_input_and_sent_once(desk: 
     screen.type(f" again{ENTER}")
     screen.expect("Better.")
     assert [m["content"] for m in desk.server.bodies[-1]["messages"]] == ["hello again"]
+    screen.type(f"go on{ENTER}")
+    screen.expect("cat go (")
+    screen.type(f"/compact{ENTER}and then{ENTER}")
+    screen.expect("queued (↑ takes it back): and then")
+    (desk.work / "go").write_text("")
+    screen.expect("(the conversation is kept; /rewind lists the prompts that you can go back to)")
+    screen.until(lambda: screen.text.endswith("> /compact\n  and then"), "what waited")
+    assert len(desk.server.bodies) == 4
+    screen.type(f"{CTRL_U}{BACKSPACE}{CTRL_U}")
     leave(screen)
 
 
