@@ -38,7 +38,6 @@ class CodingTools(Mechanism):
     """bash, read_file, write_file and edit_file in one workspace.
 
     Only the file tools are confined to the workspace; where bash can reach is up to the shell.
-    The groups are ``"code"`` (bash) and ``"file"`` (the others), for :func:`.select`.
 
     Args:
         workspace: the folder; is created if it does not exist. The model knows it as
@@ -74,7 +73,7 @@ class CodingTools(Mechanism):
         other = "bash" if self._timed else "timed_bash"
         return [one for one in super().tools if getattr(one, "__name__", "") != other]
 
-    @tool(group="code")
+    @tool
     def bash(self, agent: Agent | None, command: str) -> str:
         """Run a bash command in the workspace and return its output, including errors.
 
@@ -86,7 +85,7 @@ class CodingTools(Mechanism):
         """
         return self._bash(agent, command, self.timeout)
 
-    @tool(name="bash", group="code")
+    @tool(name="bash")
     def timed_bash(self, agent: Agent | None, command: str, timeout: int | None = None) -> str:
         """Run a bash command in the workspace and return its output, including errors.
 
@@ -128,7 +127,7 @@ class CodingTools(Mechanism):
             raise ToolError(output)
         return output if result.code == 0 else _noted(output, f"[exit code {result.code}]")
 
-    @tool(group="file", read_only=True, parallel=True)
+    @tool(read_only=True, parallel=True)
     def read_file(self, path: str, limit: int | None = None, offset: int = 0) -> str:
         """Read a text file and return its lines unchanged and unnumbered, ready for edit_file.
 
@@ -152,7 +151,7 @@ class CodingTools(Mechanism):
             shown = _noted(shown.removesuffix("\n"), more)
         return _noted(shown, "[… read it in parts with limit and offset …]") if cut else shown
 
-    @tool(group="file")
+    @tool
     def write_file(self, path: str, content: str) -> str:
         """Write a text file. Creates missing folders, and replaces a file that exists.
 
@@ -166,7 +165,7 @@ class CodingTools(Mechanism):
         shown = self.workspace.shown(self.workspace.locate(path))
         return f"{'Created' if new else 'Replaced'} {shown} ({counted})."
 
-    @tool(group="file")
+    @tool
     def edit_file(self, path: str, old_text: str, new_text: str, agent: Agent | None = None) -> str:
         """Replace the first occurrence of a text in a file.
 
