@@ -75,6 +75,12 @@ def agent_cells(book: Mapping[str, Any]) -> list[str]:
     return found
 
 
+def folded_repairs(book: Mapping[str, Any]) -> list[str]:
+    """Return the code that is folded in each cell tagged ``repair``, in order."""
+    tagged = [cell for cell in book["cells"] if "repair" in cell["metadata"].get("tags", ())]
+    return agent_cells({"cells": tagged})
+
+
 def _code(kind: str, text: str) -> str:
     if kind == "code":
         return _CHECKED.sub("", text)

@@ -41,6 +41,7 @@ READER, WRITERS = "alice", ("bob", "carol", "dan")
 VERBS = {"race.wrote": "writes", "race.read": "reads", "race.emptied": "empties"}
 VERBS |= {"race.finished": "finishes", "race.drained": "drains", "race.paused": "pauses"}
 _MIDDLE = ("race.read", "race.paused")  # steps in the middle of an action
+_BEGIN = [VERBS[type] for type in _MIDDLE]
 PATIENCE = 10.0  # real seconds after which a run counts as stuck; one takes milliseconds
 
 
@@ -103,13 +104,33 @@ def run(make: Make, seed: int) -> Schedule:
 
 
 def replay(make: Make, steps: Iterable[str]) -> Schedule:
-    """Run a schedule that is given as a list."""
+    """Run a schedule that is given as a list: names, or steps such as ``bob writes``.
+
+    Raises:
+        UsageError: if a step is none, or another one comes at its place.
+    """
     moments: dict[str, list[float]] = {READER: []}
-    for number, step in enumerate(steps, 1):
-        if not step.split():
-            raise UsageError(f"step {number} is {step!r}; write who moves, such as 'bob writes'")
-        moments.setdefault(step.split()[0], []).append(number)
-    return _Race(make, moments, None).run()
+    given = [step.split() or [""] for step in steps]
+    for number, (name, *verb) in enumerate(given, 1):
+        if not name or (verb and " ".join(verb) not in VERBS.values()):
+            said = " ".join([name, *verb])
+            raise UsageError(
+                f"step {number} is {said!r}; write 'bob writes', 'alice reads' or 'alice empties'"
+            )
+        moments.setdefault(name, []).append(number)
+    schedule = _Race(make, moments, None).run()
+    for number, (step, done) in enumerate(zip(given, schedule.steps, strict=False), 1):
+        if step[1:] and _kind(step[1]) != _kind(done.split()[1]):
+            raise UsageError(
+                f"step {number} can't be {' '.join(step)!r}: what comes then is {done!r}. Alice "
+                "reads and then empties, and whoever else moves writes"
+            )
+    return schedule
+
+
+def _kind(verb: str) -> str:
+    """Whether a step writes, begins to take messages, or is the end of that."""
+    return verb if verb == "writes" else "begins" if verb in _BEGIN else "ends"
 
 
 def shrink(make: Make, schedule: Schedule) -> Schedule:

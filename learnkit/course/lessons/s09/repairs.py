@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from threading import Event, Thread
 from types import SimpleNamespace
 from typing import Any
 
 import learnkit as lk
 from learnkit.course.content import Repair, Verdict
-from learnkit.course.lessons.verdicts import in_a_folder, in_processes
+from learnkit.course.lessons.verdicts import asking, in_a_folder, in_processes
 from learnkit.errors import UsageError
 
 #: Seconds that half a message stays half, a sender may take, and a killed process may take.
@@ -22,18 +23,22 @@ def only_to_members(agent: Any) -> Verdict:
     with in_a_folder(agent, MATES={"alice": alice, "bob": bob}):
         for to in ("bobb", "../bob", "Bob"):
             try:
-                said = agent.send_message(alice, to, "Is -9999 missing?")
+                returned, said = agent.send_message(alice, to, "Is -9999 missing?"), ""
             except Exception as error:
                 said = f"{type(error).__name__}: {error}"
-            else:
-                if said is None or str(said).startswith("Sent"):
-                    return f"a message to {to!r} was sent, and nobody reads it"
             if agent.inbox(to).exists():
-                return "it refused a name, after the message had been written"
-            if "bob" not in str(said).replace(repr(to), ""):
+                if said:
+                    return "it refused a name, after the message had been written"
+                return f"a message to {to!r} was sent, and nobody reads it"
+            if not said:
                 return (
-                    f"it refused {to!r} with “{said}”. Say who there is, so that the model can try "
-                    "again"
+                    f"for {to!r} it returned “{returned}”. To a model that is no error, as a call "
+                    "that returns has done its work: raise one"
+                )
+            if missing := {"bob", "lead"} - {*re.findall(r"\w+", said.replace(to, ""))}:
+                return (
+                    f"it refused {to!r} with “{said}”. Say who there is{_lead_too(missing)}, so "
+                    "that the model can try again"
                 )
         for to in ("bob", "lead"):
             try:
@@ -50,6 +55,10 @@ def only_to_members(agent: Any) -> Verdict:
                 "that call"
             )
     return None
+
+
+def _lead_too(missing: set[str]) -> str:
+    return ", lead too" if missing == {"lead"} else ""
 
 
 def loses_and_repeats_nothing(agent: Any) -> Verdict:
@@ -143,38 +152,61 @@ def _survives(agent: Any) -> Verdict:
 
 
 def found_again_until_answered(agent: Any) -> Verdict:
-    """Check a reader that is killed when it asks the model, and one that isn't."""
-    with in_a_folder(agent):  # here first: an endless loop ends sooner than in a process
-        reader = SimpleNamespace(name="lead", messages=[])
-        agent.send("bob", "lead", "the build is red")
-        agent.deliver_mail(reader)
-        agent.mail_is_read(reader, [])
-    with in_processes(agent, _answer) as terminal:
+    """Check agents that get mail while the model replies, and one that is killed then."""
+    if wrong := _each_once(agent):
+        return wrong
+    with in_processes(agent, lambda _: lk.say("Noted.")) as terminal:
         agent.send("bob", "lead", "the build is red")
         try:
             terminal.run("Go.", killed_at_request=1)
             terminal.run("Go on.")
-            terminal.run("And now?")
         except UsageError as error:
             return str(error)
-        killed, *second, third = [str(one["messages"]) for one in terminal.requests]
-    if "red" not in killed:
-        return "the message was in the inbox, and not in the messages that the model gets"
-    if "red" not in second[0]:
-        return (
-            "the process was killed before the model had replied, and the next one didn't "
-            "find the message: it was committed too early"
-        )
-    if max(text.count("red") for text in second) > 1:
-        return f"the message came twice in one run: commit it after tools, too. {_TWICE}"
-    if "red" in third:
-        return f"the model had replied and stopped, and the next process got it again. {_TWICE}"
+        if "red" not in str(terminal.requests[1]["messages"]):
+            return (
+                "the process was killed before the model had replied, and the next one didn't "
+                "find the message: it was committed too early"
+            )
     return None
 
 
-def _answer(request: dict[str, Any]) -> lk.Reply:
-    told = str(request["messages"])
-    return lk.use("task_list") if "red" in told and "tool_use" not in told else lk.say("Noted.")
+def _each_once(agent: Any) -> Verdict:
+    """Check two agents with one inbox: a message comes while the first one calls a tool.
+
+    Another one comes with its last reply. The inbox is ours, as the file's own may be naive still.
+    """
+    inbox, read, asked, arriving = ["red"], [0], list[str](), ["green", "blue"]
+
+    def answer(request: dict[str, Any]) -> lk.Reply:
+        asked.append(str(request["messages"]))
+        inbox.extend(arriving[:1])
+        del arriving[:1]
+        return lk.use("task_list") if len(asked) == 1 else lk.say("Noted.")
+
+    def take(name: str) -> tuple[list[str], int]:
+        return inbox[read[0] :], len(inbox)
+
+    def commit(name: str, cursor: int) -> None:
+        read[0] = cursor
+
+    with asking(agent, answer, MATES={}, take=take, commit=commit):
+        agent.run(agent.Agent(), "Go.", turns=4)
+        first = len(asked)
+        agent.run(agent.Agent(), "Go on.", turns=4)
+    if "red" not in asked[0]:
+        return "the message was in the inbox, and not in the messages that the model gets"
+    if any(max(text.count(one) for text in asked) > 1 for one in inbox):
+        return f"the message came twice in one run: commit it after tools, too. {_TWICE}"
+    if any(one not in "".join(asked) for one in inbox):
+        return (
+            "a message came while the model was replying, and no request ever had it: commit what "
+            "`deliver_mail` took, not what is there by now"
+        )
+    if any(one in "".join(asked[:first]) and one in "".join(asked[first:]) for one in inbox):
+        return (
+            f"the model had replied and stopped, and the next agent got the message again. {_TWICE}"
+        )
+    return None
 
 
 class _Mate:

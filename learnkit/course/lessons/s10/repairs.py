@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from learnkit.course.content import Repair, Verdict
@@ -15,21 +14,8 @@ _WORDS = {True: "ok", False: "no"}
 
 @contextmanager
 def _team(agent: Any) -> Iterator[Any]:
-    """Charlie, who needs a plan, in an empty folder, where nothing waits for a lock of its own."""
-    locked, held = agent.locked, list[str]()
-
-    @contextmanager
-    def once(name: str) -> Iterator[Path]:
-        if name in held:
-            raise RuntimeError("you hold this lock already, and would wait for ever")
-        held.append(name)
-        try:
-            with locked(name) as folder:
-                yield folder
-        finally:
-            held.remove(name)
-
-    with in_a_folder(agent, locked=once):
+    """Charlie, who needs a plan, in an empty folder."""
+    with in_a_folder(agent):
         charlie = agent.recruit("charlie", "janitor")
         charlie.plan_required = True
         yield charlie
