@@ -151,13 +151,11 @@ class Lab:
         return Card(f"<p><strong>{inline(text)}</strong></p>", text)
 
     def catch_up(self) -> Card:
-        """Put the lesson's repairs into ``agent.py`` in the place of those that haven't passed yet."""
+        """Put in our repairs of ``agent.py``, where the learner's own haven't passed."""
         whose = {one: "yours" if one in self._repaired else "ours" for one in self._repairs()}
-        code = [
-            folded
-            for folded in folded_repairs(json.loads(course_files.notebook(self.name).read_text()))
-            if any(f"def {one}(" in folded for one, by in whose.items() if by == "ours")
-        ]
+        book = json.loads(course_files.notebook(self.name).read_text("utf-8"))
+        ours = [f"def {one}(" for one, by in whose.items() if by == "ours"]
+        code = [one for one in folded_repairs(book) if any(name in one for name in ours)]
         if self._cells and code:
             self._cells.run("", "\n\n\n".join(code))
         text = " · ".join(f"{one}: {by}" for one, by in whose.items())

@@ -21,6 +21,13 @@ def only_to_members(agent: Any) -> Verdict:
     """Check that mail to nobody is an error that helps, and mail to a member arrives."""
     alice, bob = (SimpleNamespace(name=name, status="idle") for name in ("alice", "bob"))
     with in_a_folder(agent, MATES={"alice": alice, "bob": bob}):
+        for to in ("bob", "lead"):
+            try:
+                agent.send_message(alice, to, "Is -9999 missing?")
+            except Exception as error:
+                return f"a message to {to} was refused: {error}"
+            if not agent.inbox(to).exists():
+                return f"a message to {to} was not sent"
         for to in ("bobb", "../bob", "Bob"):
             try:
                 returned, said = agent.send_message(alice, to, "Is -9999 missing?"), ""
@@ -40,13 +47,6 @@ def only_to_members(agent: Any) -> Verdict:
                     f"it refused {to!r} with “{said}”. Say who there is{_lead_too(missing)}, so "
                     "that the model can try again"
                 )
-        for to in ("bob", "lead"):
-            try:
-                agent.send_message(alice, to, "Is -9999 missing?")
-            except Exception as error:
-                return f"a message to {to} was refused: {error}"
-            if not agent.inbox(to).exists():
-                return f"a message to {to} was not sent"
         try:
             agent.send("bob", "carol", "Good morning.")
         except LookupError:
@@ -170,29 +170,48 @@ def found_again_until_answered(agent: Any) -> Verdict:
     return None
 
 
+class _Inboxes:
+    """Inboxes in memory, with a lock: the file's own may be naive still."""
+
+    def __init__(self, agent: Any) -> None:
+        self._agent, self.sent = agent, dict[str, list[str]]()
+        self._read = dict[str, int]()
+
+    def functions(self) -> dict[str, Any]:
+        return {"send": self.send, "take": self.take, "commit": self.commit}
+
+    def send(self, sender: str, to: str, content: str, *_: str, **__: str) -> None:
+        self.sent.setdefault(to, []).append(content)
+
+    def take(self, name: str) -> tuple[list[str], int]:
+        with self._agent.locked(".team"):
+            lines = self.sent.get(name, [])
+            return lines[self._read.get(name, 0) :], len(lines)
+
+    def commit(self, name: str, cursor: int) -> None:
+        with self._agent.locked(".team"):
+            self._read[name] = cursor
+
+
 def _each_once(agent: Any) -> Verdict:
     """Check two agents with one inbox: a message comes while the first one calls a tool.
 
-    Another one comes with its last reply. The inbox is ours, as the file's own may be naive still.
+    Another one comes with its last reply.
     """
-    inbox, read, asked, arriving = ["red"], [0], list[str](), ["green", "blue"]
+    inboxes, asked, arriving = _Inboxes(agent), list[str](), ["green", "blue"]
 
     def answer(request: dict[str, Any]) -> lk.Reply:
         asked.append(str(request["messages"]))
-        inbox.extend(arriving[:1])
-        del arriving[:1]
+        if arriving:
+            inboxes.send("bob", "lead", arriving.pop(0))
         return lk.use("task_list") if len(asked) == 1 else lk.say("Noted.")
 
-    def take(name: str) -> tuple[list[str], int]:
-        return inbox[read[0] :], len(inbox)
-
-    def commit(name: str, cursor: int) -> None:
-        read[0] = cursor
-
-    with asking(agent, answer, MATES={}, take=take, commit=commit):
+    inboxes.send("bob", "lead", "red")
+    with asking(agent, answer, MATES={}, **inboxes.functions()):
         agent.run(agent.Agent(), "Go.", turns=4)
         first = len(asked)
         agent.run(agent.Agent(), "Go on.", turns=4)
+    inbox = inboxes.sent["lead"]
     if "red" not in asked[0]:
         return "the message was in the inbox, and not in the messages that the model gets"
     if any(max(text.count(one) for text in asked) > 1 for one in inbox):
@@ -214,15 +233,15 @@ class _Mate:
 
     name = "bob"
 
-    def __init__(self, agent: Any, looks: int, first: str = "working") -> None:
-        self._agent, self._looks, self._first = agent, looks, first
+    def __init__(self, inboxes: _Inboxes, looks: int, first: str = "working") -> None:
+        self._inboxes, self._looks, self._first = inboxes, looks, first
 
     @property
     def status(self) -> str:
         self._looks -= 1
         if self._looks == -1:
-            self._agent.commit("bob", self._agent.take("bob")[1])
-            self._agent.send("bob", "lead", "The test is in.")
+            self._inboxes.commit("bob", self._inboxes.take("bob")[1])
+            self._inboxes.send("bob", "lead", "The test is in.")
         return self._first if self._looks >= 0 else "idle"
 
 
@@ -233,15 +252,17 @@ def goes_home_last(agent: Any) -> Verdict:
     cases: tuple[tuple[list[Any], str | None, bool, str], ...] = (
         ([gone], None, False, "nobody works, and there is no mail"),
         ([gone], "lead", True, "nobody works, and there is mail"),
-        ([gone, _Mate(agent, 6)], None, True, "bob works, and reports later"),
-        ([_Mate(agent, 6, "idle")], "bob", True, "bob is idle, has mail, and will read it"),
+        ([gone, (6, "working")], None, True, "bob works, and reports later"),
+        ([(6, "idle")], "bob", True, "bob is idle, has mail, and will read it"),
     )
     for mates, mail, waits, what in cases:
-        team = {mate.name: mate for mate in mates}
-        with in_a_folder(agent, MATES=team, POLL=0.001):
+        inboxes = _Inboxes(agent)
+        bobs = [_Mate(inboxes, *one) if isinstance(one, tuple) else one for one in mates]
+        team = {mate.name: mate for mate in bobs}
+        with in_a_folder(agent, MATES=team, POLL=0.001, **inboxes.functions()):
             if mail:
-                agent.send("dan", mail, "Good morning.")
-            said, unread = agent.wait_for_team(lead), agent.take("lead")[0]
+                inboxes.send("dan", mail, "Good morning.")
+            said, unread = agent.wait_for_team(lead), inboxes.take("lead")[0]
         if said and not unread:
             return f"{what}, and the lead got {said!r}. There is none, so it would never end"
         if waits and not said:
