@@ -47,7 +47,7 @@ def test_links_to_lessons_name_them_as_they_are_called() -> None:
 def test_the_readme_has_a_row_for_each_lesson() -> None:
     rows = re.findall(r"^\| \[b?\d+ · .*\n", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
     assert rows == [
-        f"| [{TITLES[path.name]}](notebooks/{path.relative_to(ROOT / 'notebooks')}) | {one.promise} {one.minutes} min |\n"
+        f"| [{TITLES[path.name]}]({path.relative_to(ROOT)}) | {one.promise} {one.minutes} min |\n"
         for path, one in LESSONS.items()
     ]
 

@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any
 
 from learnkit.course.content import Repair, Verdict
+from learnkit.course.lessons.verdicts import with_settings
 
 #: Seconds that a job takes which nobody ends, and for which a result may stay away.
 LONG, PATIENCE = 1.0, 3.0
@@ -36,7 +37,10 @@ def starts_and_goes_on(agent: Any) -> Verdict:
             return f"it returned {id!r}; it should return the job's id"
         if lead.jobs[id] != "running":
             why = ""
-            if "Thread" in agent.background_run.__code__.co_names:
+            names = agent.background_run.__code__.co_names
+            if "join" in names:
+                why = ": `join` waits for the thread, as `finish` did"
+            elif "Thread" in names:
                 why = (
                     ": `target=finish(…)` calls `finish` at once, and `run()` does it in this "
                     "thread. Name the function, give its arguments apart, and `start()` it"
@@ -55,10 +59,13 @@ def starts_and_goes_on(agent: Any) -> Verdict:
 def fates(agent: Any) -> dict[str, str]:
     """Each line of ``deliver``, and what becomes of a job that ends just before it runs."""
     found = dict[str, str]()
-    for line, told in _races(agent):
-        times = "".join(told).count("late")
-        if found.get(line) != "lost":  # a loop runs it more than once
-            found[line] = {0: "lost", 1: "delivered"}.get(times, f"delivered {times} times")
+    try:
+        for line, told in _races(agent):
+            times = "".join(told).count("late")
+            if found.get(line) != "lost":  # a loop runs it more than once
+                found[line] = {0: "lost", 1: "delivered"}.get(times, f"delivered {times} times")
+    except Exception as error:  # the learner's own; the verdict says where
+        found[f"{type(error).__name__}: {error}"] = "fails"
     return found
 
 
@@ -75,6 +82,11 @@ def delivers_each_once(agent: Any) -> Verdict:
                 return "a job ended while your function was running, and its result is lost"
         if told[-1] != "None":
             return f"nothing was in the list, and it returned {told[-1]!r} instead of None"
+    with _lead(agent) as lead:
+        lead.ended += ["first", "second"]
+        both = str(agent.deliver(lead, []))
+        if both.index("first") > both.index("second"):
+            return "two jobs have ended, and the later one's result comes first"
     with _lead(agent) as lead:
         with _job_in_between(agent, lead):
             first = agent.deliver(lead, [])
@@ -94,7 +106,7 @@ def waits_for_the_late(agent: Any) -> Verdict:
             return f"there was no job, and it returned {nothing!r} instead of None"
         _begun(agent, lead, f"echo late; sleep {LONG}")
         clock = _FastClock(lambda: _kill(agent, *lead.jobs))
-        with _instead(agent, clock.names(agent)):
+        with with_settings(agent, **clock.names(agent)):
             told = agent.wait_for_job(lead)
         if "late" not in str(told):
             if "running" not in lead.jobs.values():
@@ -106,6 +118,18 @@ def waits_for_the_late(agent: Any) -> Verdict:
                     "number: ask again as long as one is running"
                 )
             return lost
+    with _lead(agent) as lead:
+        _begun(agent, lead, "echo late").join()
+        _begun(agent, lead, "sleep 60")
+        clock = _FastClock(lambda: _kill(agent, *lead.jobs))
+        with with_settings(agent, **clock.names(agent)):
+            agent.wait_for_job(lead)
+        if clock.naps:
+            return (
+                "one job had ended, another was running, and your hook waited for it: a result of "
+                "a second must not wait for one of 25 minutes. Wait only while `agent.ended` is "
+                "empty"
+            )
     with _lead(agent) as lead:
         with _job_in_between(agent, lead):
             told = agent.wait_for_job(lead)
@@ -156,7 +180,7 @@ def _job_in_between(agent: Any, lead: Any) -> Iterator[None]:
         go.wait(PATIENCE / 10)  # not for longer: both may want one lock
         return str(text(*args))
 
-    with _instead(agent, {"shortened": slowly}):
+    with with_settings(agent, shortened=slowly):
         job = _begun(agent, lead, "echo late")
         try:
             _within(PATIENCE, lambda: holds.is_set() or not job.is_alive())
@@ -234,17 +258,6 @@ class _FastClock:
 
 
 @contextlib.contextmanager
-def _instead(agent: Any, names: dict[str, Any]) -> Iterator[None]:
-    """Give the module other values, in a block."""
-    before = {name: vars(agent)[name] for name in names}
-    vars(agent).update(names)
-    try:
-        yield
-    finally:
-        vars(agent).update(before)
-
-
-@contextlib.contextmanager
 def _lead(agent: Any) -> Iterator[Any]:
     """An agent in a folder of its own; no job is left behind."""
     before = {*agent.RUNNING}
@@ -268,9 +281,10 @@ def _begun(agent: Any, lead: Any, command: str) -> Thread:
     return thread
 
 
-def _kill(agent: Any, id: str) -> None:
-    with contextlib.suppress(KeyError, ProcessLookupError):
-        os.killpg(agent.RUNNING[id].pid, signal.SIGKILL)
+def _kill(agent: Any, *ids: str) -> None:
+    for id in ids:
+        with contextlib.suppress(KeyError, ProcessLookupError):
+            os.killpg(agent.RUNNING[id].pid, signal.SIGKILL)
 
 
 def _within(seconds: float, holds: Callable[[], bool]) -> bool:
