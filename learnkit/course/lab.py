@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import json
 import os
 import shutil
 import sys
@@ -19,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.course import files as course_files
 from learnkit.course.agent_file import forks
-from learnkit.course.agent_file.cells import left_outside, register
-from learnkit.course.content import Game, Lesson, Prediction, load
+from learnkit.course.agent_file.cells import AgentCells, left_outside, register
+from learnkit.course.content import Game, Lesson, Prediction, Repair, load
+from learnkit.course.content.sources import folded_repairs
 from learnkit.course.display.badge import MODES, badge, filled_badge
 from learnkit.course.display.card import Card, inline, show
 from learnkit.course.display.loop import loop_card
@@ -66,6 +68,7 @@ class Lab:
         self._unused: dict[str, set[str]] = {}
         self._kept: dict[str, Any] = {}
         self._repaired: set[str] = set()
+        self._cells: AgentCells | None = None
 
     # Questions
 
@@ -138,7 +141,7 @@ class Lab:
         Raises:
             UsageError: if the lesson has no such repair, or no ``agent.py``.
         """
-        repairs = importlib.import_module(f"learnkit.course.lessons.{self.name}.repairs").REPAIRS
+        repairs = self._repairs()
         if name not in repairs:
             raise UsageError(f"there is no repair {name!r}; there are: {', '.join(repairs)}")
         if (agent := sys.modules.get("agent")) is None:
@@ -156,6 +159,22 @@ class Lab:
             wrong += f" ({outside[-1]} is also in the notebook: does its cell begin with %%agent?)"
         text = f"not yet: {wrong}" if wrong else f"✓ {repairs[name].right}"
         return Card(f"<p><strong>{inline(text)}</strong></p>", text)
+
+    def catch_up(self) -> Card:
+        """Put in our repairs of ``agent.py``, where the learner's own haven't passed."""
+        whose = {one: "yours" if one in self._repaired else "ours" for one in self._repairs()}
+        book = json.loads(course_files.notebook(self.name).read_text("utf-8"))
+        ours = [f"def {one}(" for one, by in whose.items() if by == "ours"]
+        code = [one for one in folded_repairs(book) if any(name in one for name in ours)]
+        if self._cells and code:
+            self._cells.run("", "\n\n\n".join(code))
+        text = " · ".join(f"{one}: {by}" for one, by in whose.items())
+        return Card(f"<p>{inline(text)}</p>", text)
+
+    def _repairs(self) -> dict[str, Repair]:
+        module = importlib.import_module(f"learnkit.course.lessons.{self.name}.repairs")
+        repairs: dict[str, Repair] = module.REPAIRS
+        return repairs
 
     def quiz(self, **answers: str) -> Card:
         """Show the lesson's quiz; answer with the widget, or as ``lab.quiz(q1="b")``.
@@ -402,7 +421,7 @@ def lesson(name: str, mode: str | None = None) -> Lab:
     lab = Lab(content, mode, recordings() / f"{name}.yaml", static)
     lab.remember("opened", "lesson")
     work = working_copy()
-    register(name, None if static or not is_copy(work) else work)
+    lab._cells = register(name, None if static or not is_copy(work) else work)
     show(badge(content.title, mode))
     if name.startswith("s"):
         show(loop_card(int(name[1:])))

@@ -18,6 +18,7 @@ from learnkit.clients.scripted import Failure, Reply, Request, Scripted, Source
 from learnkit.core.agent import Agent
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.usage import Meter
+from learnkit.course.agent_file.locks import never_twice
 from learnkit.course.files import EXAMPLE
 from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
@@ -71,7 +72,9 @@ class Run:
         client = self.client
         if isinstance(client.source, Scripted):  # raw threads are no part of a virtual clock
             client = scripted(_AtOnce(client.source), SystemClock())
-        settings = {"client": client, "MODEL": client.model, "ROOT": self.workspace}
+        settings: dict[str, Any] = {"client": client, "MODEL": client.model, "ROOT": self.workspace}
+        if hasattr(agent, "locked"):  # a cell that waits for itself would have to be interrupted
+            settings["locked"] = never_twice(agent.locked)
         before = {name: getattr(agent, name) for name in settings}, dict(policy)
         vars(agent).update(settings)
         policy.update(write="allow")

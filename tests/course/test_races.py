@@ -141,8 +141,9 @@ def test_a_shrunk_schedule_needs_each_of_its_steps() -> None:
         again = replay(make, small.steps)
         assert (told(again), again.lost) == (told(small), small.lost)
         assert small.lost
+        names = [step.split()[0] for step in small.steps]
         for place in range(steps):
-            assert not replay(make, small.steps[:place] + small.steps[place + 1 :]).lost
+            assert not replay(make, names[:place] + names[place + 1 :]).lost
 
 
 def test_the_smallest_schedule_is_a_sentence() -> None:
@@ -152,6 +153,21 @@ def test_the_smallest_schedule_is_a_sentence() -> None:
 
 
 # Faults of the inbox.
+
+
+@pytest.mark.parametrize(
+    ("steps", "says"),
+    [
+        (["bob write"], "step 1 is 'bob write'"),
+        ([""], "step 1 is ''"),
+        (["alice reads", "alice reads"], "step 2 can't be 'alice reads': .* 'alice empties'"),
+        (["alice reads", "bob empties"], "step 2 can't be 'bob empties': .* 'bob writes'"),
+        (["alice empties"], "step 1 can't be 'alice empties': .* 'alice reads'"),
+    ],
+)
+def test_a_step_that_does_not_come_is_told_and_not_moved(steps: list[str], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        replay(Naive, steps)
 
 
 @pytest.mark.usefixtures("no_thread_is_left")

@@ -24,3 +24,9 @@ def agent_cells(book: Mapping[str, Any]) -> list[str]:
         elif "repair" in cell["metadata"].get("tags", ()):
             found += _FOLDED.findall(text)[:1]
     return found
+
+
+def folded_repairs(book: Mapping[str, Any]) -> list[str]:
+    """Return the code that is folded in each cell tagged ``repair``, in order."""
+    tagged = [cell for cell in book["cells"] if "repair" in cell["metadata"].get("tags", ())]
+    return agent_cells({"cells": tagged})

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
+from learnkit.course.agent_file.locks import never_twice
 from learnkit.course.agent_file.process import Terminal
 from learnkit.course.content import Verdict
 from learnkit.events.text import one_line
@@ -63,6 +64,8 @@ def in_a_folder(agent: Any, **own: Any) -> Iterator[Path]:
     """Let the module work in an empty folder, with other values, in a block."""
     with tempfile.TemporaryDirectory(prefix="learnkit-") as name:
         folder = Path(name).resolve()
+        if hasattr(agent, "locked"):
+            own = {"locked": never_twice(agent.locked), **own}
         with with_settings(agent, ROOT=folder, **own):
             yield folder
 

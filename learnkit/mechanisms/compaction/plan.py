@@ -22,6 +22,8 @@ from learnkit.mechanisms.compaction.edits import (
 
 #: Share of the threshold from which on results are cleared.
 CLEAR_AT = 0.5
+#: Share of the threshold that a clearing has to free, at least: the cache starts again behind it.
+CLEAR_LEAST = 0.2
 
 _NONE: Mapping[str, Tool] = {}
 
@@ -87,4 +89,4 @@ def _worth_clearing(
     found = clearable(messages, limits.keep, tools)
     gain = sum(one.chars for one in found) // 4
     enough = tokens <= limits.threshold or tokens - gain <= limits.threshold
-    return found if enough and gain >= limits.threshold // 5 else []
+    return found if enough and gain >= limits.threshold * CLEAR_LEAST else []

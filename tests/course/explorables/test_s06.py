@@ -10,6 +10,7 @@ import pytest
 import learnkit as lk
 from learnkit.course.lessons.s06 import explorable
 from learnkit.course.lessons.s06.daily_logs import write_logs
+from learnkit.mechanisms.compaction import plan
 from learnkit.views.drawing.display import WIDE
 
 ASKED = "Read the logs in logs/ one after the other, and tell me the highest value of all days."
@@ -36,15 +37,12 @@ def real(least: int, folder: Path) -> lk.EventLog:
             "All the logs are read now. The highest value is 46.4 °C, in cairo."
         )
 
-    compaction = lk.Compaction(
-        explorable.THRESHOLD,
-        explorable.KEEP,
-        folder / ".transcripts",
-        clear_at=0,
-        clear_at_least=least,
-    )
+    compaction = lk.Compaction(explorable.THRESHOLD, explorable.KEEP, folder / ".transcripts")
     agent = lk.Agent(lk.scripted(answer), [lk.CodingTools(folder), compaction], max_turns=50)
-    agent.run(ASKED)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "CLEAR_AT", 0)
+        patch.setattr(plan, "CLEAR_LEAST", least / explorable.THRESHOLD)
+        agent.run(ASKED)
     return agent.events
 
 

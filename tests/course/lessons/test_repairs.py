@@ -107,6 +107,23 @@ def test_s08_a_job_is_lost_before_one_line_and_with_the_repair_before_none() -> 
     assert {*found.values()} == {"delivered"}
 
 
+def test_s09_puts_in_our_repairs_where_the_learners_have_not_passed() -> None:
+    cells, lab = naive("s09", "wait_for_team"), lk.lesson("s09")
+    lab._cells = cells
+    lab._repaired.add("take")
+    assert "take: yours · wait_for_team: ours" in repr(lab.catch_up())
+    assert verdict("s09", "wait_for_team", cells) is None
+    assert verdict("s09", "take", cells) is not None  # what is there is the learner's
+    with (
+        lab.scenario("locked", script=[]) as run,
+        run.serves(cells.module),
+        cells.module.locked(".team"),
+        pytest.raises(RuntimeError, match="wait for ever"),
+    ):
+        cells.module.send("bob", "lead", "Good morning.")
+    lab.remove()
+
+
 @pytest.mark.slow
 def test_the_request_that_lesson_3_has_refused_is_answered_with_the_repair(
     capsys: pytest.CaptureFixture[str],

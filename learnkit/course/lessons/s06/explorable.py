@@ -1,7 +1,7 @@
 """Lesson 6's explorable: clear old results when that frees enough. How much is enough?
 
-A session of 36 files is calculated as :class:`learnkit.Compaction` would run it, and as the offline
-client would count it. A test compares both with a real run.
+A session of 36 files is calculated as :class:`learnkit.Compaction` would run it with another
+least, and as the offline client would count it. A test compares both with a real run.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def lead(calls: list[str], text: str) -> Reply:
         return say("Alice and Bob are at work.")
     if "bash" not in calls:
         return use("bash", command="python test_coldest.py && echo The test passes.")
-    return say("coldest() leaves -9999 out, as Alice and Bob have agreed, and its test passes.")
+    return say("coldest() and its test are in, and the test passes.")
 
 
 def alice(calls: list[str], text: str) -> Reply:

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from learnkit.course.content import Repair, Verdict
-from learnkit.course.lessons.verdicts import in_a_folder
+from learnkit.course.lessons.verdicts import in_a_folder, with_settings
 
 _WORDS = {True: "ok", False: "no"}
 
 
 @contextmanager
 def _team(agent: Any) -> Iterator[Any]:
-    """Charlie, who needs a plan, in an empty folder, where nothing waits for a lock of its own."""
-    locked, held = agent.locked, list[str]()
-
-    @contextmanager
-    def once(name: str) -> Iterator[Path]:
-        if name in held:
-            raise RuntimeError("you hold this lock already, and would wait for ever")
-        held.append(name)
-        try:
-            with locked(name) as folder:
-                yield folder
-        finally:
-            held.remove(name)
-
-    with in_a_folder(agent, locked=once):
+    """Charlie, who needs a plan, in an empty folder."""
+    with in_a_folder(agent):
         charlie = agent.recruit("charlie", "janitor")
         charlie.plan_required = True
         yield charlie
@@ -54,7 +40,35 @@ def only_the_right_answer_counts(agent: Any) -> Verdict:
                 return wrong
         with agent.requests() as known:
             known[id] |= {"state": "pending", "deadline": 0}
-        return _no_effect(agent, id, "alice", True, "the deadline had passed; Alice said ok")
+        late = _no_effect(agent, id, "alice", True, "the deadline had passed; Alice said ok")
+        return late or _one_of_two(agent)
+
+
+def _one_of_two(agent: Any) -> Verdict:
+    """Let a no come as soon as a yes, which is on its way, lets go of the lock."""
+    id = agent.ask_for("question", "lead", "alice", "May Charlie?")
+    requests, counted, others = agent.requests, list[bool](), [False]
+
+    def attempt(approve: bool) -> None:
+        with suppress(LookupError, ValueError):
+            agent.answer(id, "alice", approve)
+            counted.append(approve)
+
+    @contextmanager
+    def let_go() -> Iterator[Any]:
+        with requests() as known:
+            yield known
+        if others:
+            attempt(others.pop())
+
+    with with_settings(agent, requests=let_go):
+        attempt(True)
+    if len(counted) > 1:
+        return (
+            "Alice said ok and no at the same moment, and both counted: look, decide and write "
+            "inside one `with requests()`"
+        )
+    return None
 
 
 def _no_effect(agent: Any, id: str, by: str, approve: bool, what: str) -> Verdict:
@@ -81,7 +95,12 @@ def only_an_approved_plan_opens(agent: Any) -> Verdict:
         alice = agent.recruit("alice", "coder")
         if (why := _refused(agent, alice, "bash")) is not None:
             return f"Alice needs no plan, and her bash was refused: {why}"
-        if wrong := _shut(agent, charlie, "no plan was submitted"):
+        try:
+            wrong = _shut(agent, charlie, "no plan was submitted")
+        except KeyError as error:
+            none = "no plan was submitted, so agent.plan is None"
+            return f"{none}, and `plan_first` raised KeyError: {error}"
+        if wrong:
             return wrong
         for name in ("read_file", "submit_plan", "send_message"):
             if (why := _refused(agent, charlie, name)) is not None:
@@ -94,6 +113,11 @@ def only_an_approved_plan_opens(agent: Any) -> Verdict:
         agent.answer(charlie.plan, "lead", False)
         if wrong := _shut(agent, charlie, "the plan was rejected"):
             return wrong
+        charlie.plan = _plan(agent, "charlie")
+        with agent.requests() as known:
+            known[charlie.plan]["deadline"] = 0
+        if wrong := _shut(agent, charlie, "the plan got no answer by its deadline"):
+            return wrong
         agent.answer(_plan(agent, "bob"), "lead", True)
         if wrong := _shut(agent, charlie, "another one's plan was approved"):
             return wrong
@@ -102,7 +126,13 @@ def only_an_approved_plan_opens(agent: Any) -> Verdict:
         for name in ("bash", "write_file"):
             if (why := _refused(agent, charlie, name)) is not None:
                 return f"his plan was approved, and {name} was refused: {why}"
-    return None
+        earlier = "an earlier plan of his was approved"
+        charlie.plan = _plan(agent, "charlie")
+        if wrong := _shut(agent, charlie, f"{earlier}, the one in agent.plan is pending"):
+            return wrong
+        agent.answer(charlie.plan, "lead", True)
+        charlie.plan = None
+        return _shut(agent, charlie, f"{earlier}, but agent.plan is None")
 
 
 def _plan(agent: Any, name: str) -> str:
@@ -128,26 +158,41 @@ def _shut(agent: Any, mate: Any, when: str) -> Verdict:
 def an_approval_ends(agent: Any) -> Verdict:
     """Check that the next prompt ends an approval that has been read, and no plan before that."""
     with _team(agent) as charlie:
-        agent.plan_is_over(charlie)  # no plan yet
-        for has_answer in (False, True):
-            charlie.plan = id = _plan(agent, "charlie")
-            when = "his next prompt came before the lead's answer, which was a yes"
-            if has_answer:
-                agent.answer(id, "lead", True)
-                when = "the lead's yes was in his inbox when his next prompt came, still unread"
+        try:
             agent.plan_is_over(charlie)
-            if not has_answer:
-                agent.answer(id, "lead", True)
+        except KeyError as error:
+            return (
+                "Charlie has no plan yet, so agent.plan is None, and `plan_is_over` raised "
+                f"KeyError: {error}"
+            )
+        charlie.plan = id = _plan(agent, "charlie")
+        agent.plan_is_over(charlie)
+        agent.answer(id, "lead", True)
+        if not _is_open(agent, charlie):
+            return (
+                "his next prompt came before the lead's answer, which was a yes; the gate stayed "
+                "shut"
+            )
+        for mail, what in (
+            ("", ""),
+            ("Good morning.", ", with a message of Bob's unread"),
+            ("What became of {}?", ", with a message of Bob's unread that names the plan's id"),
+        ):
+            charlie.plan = id = _plan(agent, "charlie")
+            agent.answer(id, "lead", True)
+            agent.plan_is_over(charlie)
             if not _is_open(agent, charlie):
-                return f"{when}; the gate stayed shut"
+                return (
+                    "the lead's yes was in his inbox when his next prompt came, still unread; the "
+                    "gate stayed shut"
+                )
             agent.commit("charlie", agent.take("charlie")[1])
-            if has_answer:
-                agent.send("bob", "charlie", f"What became of {id}?")
+            if mail:
+                agent.send("bob", "charlie", mail.format(id))
             agent.plan_is_over(charlie)
             if _is_open(agent, charlie):
-                mail = ", with a message of Bob's unread" if has_answer else ""
                 return (
-                    f"his approved work was done, the next prompt came{mail}, and the gate was open"
+                    f"his approved work was done, the next prompt came{what}, and the gate was open"
                 )
     return None
 
