@@ -49,7 +49,10 @@ def load(name: str) -> Lesson:
 
     folder = _LESSONS / name
     if not (folder / question_file.NAME).is_file():
-        here = sorted(path.parent.name for path in folder.parent.glob("*/questions.yaml"))
+        here = sorted(
+            (path.parent.name for path in folder.parent.glob("*/questions.yaml")),
+            key=lambda name: (not name.startswith("s"), name),
+        )
         raise UsageError(f"there is no lesson {name!r}; there are: {', '.join(here) or 'none yet'}")
     texts = question_file.read(folder / question_file.NAME)
     checks = importlib.import_module(f"{_MODULES}.{name}.exercises").EXERCISES

@@ -66,7 +66,7 @@ def draw(width: float, tools: int, searches: str) -> Answer:
     because = (
         f"Listed, they cost {costs[LISTED]} tokens of plain input, and {costs[SEARCHED]} with "
         f"{searches}. Each search is one more request, and what it finds goes to the front, where "
-        "nothing behind it is read from the cache."
+        "nothing after it is read from the cache."
     )
     finding = f"With {tools} tools, it costs less to have them {best}."
     axis = LEFT, _BASE, width - _NAMES, _BASE
