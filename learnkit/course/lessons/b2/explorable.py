@@ -1,0 +1,138 @@
+"""Lesson b2's explorable: what a fact survives, by where it was written down.
+
+What the picture says of a note, a rule and a sentence is what the lesson's ``agent_beyond.py``
+does, which a test tries; sessions and checkpoints are as the products have them.
+"""
+
+from __future__ import annotations
+
+from learnkit.course.lessons.bills import READ
+from learnkit.views.drawing.display import Canvas
+from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
+
+#: What happens, one after the other, and how it is called after that.
+EVENTS = {
+    "it is written": "Just written",
+    "a turn": "A turn later",
+    "a compaction": "After a compaction",
+    "a new session": "In a new session",
+    "300 more notes": "After 300 more notes",
+    "another machine": "On another machine",
+}
+MOMENTS = tuple(EVENTS)
+SENT, FOUND, GONE = "sent", "on demand", "gone"
+PLACES = ("said in the session", "AGENTS.md", "a note", "a checkpoint")
+WHOLE, NEWEST, OLDEST = "whole", "its newest 200 lines", "its oldest 200 lines"
+#: Tokens of the fact, of a line in the list of notes, and how many notes there were before.
+FACT, LINE, NOTES, MORE, LINES = 40, 25, 20, 300, 200
+
+
+def state(place: str, moment: str, sends: str) -> str:
+    """Whether a fact is still sent, only found, or gone."""
+    at = MOMENTS.index(moment)
+    if place == "AGENTS.md":  # git brings it along
+        return SENT
+    if moment == "another machine":  # the other three are on the disk of this one
+        return GONE
+    if place == "a note":
+        return FOUND if sends == NEWEST and at >= MOMENTS.index("300 more notes") else SENT
+    if place == "a checkpoint":
+        return FOUND
+    return SENT if at < MOMENTS.index("a compaction") else FOUND
+
+
+def listed(moment: str, sends: str) -> int:
+    """How many lines of the list are sent."""
+    if moment == "another machine":
+        return 0
+    number = NOTES + 1 + MORE * (moment == "300 more notes")
+    return number if sends == WHOLE else min(number, LINES)
+
+
+def tokens(place: str, moment: str, sends: str) -> int:
+    """What is sent of the fact with each request."""
+    if state(place, moment, sends) != SENT:
+        return 0
+    return LINE if place == "a note" else FACT
+
+
+def draw(width: float, moment: str, list_sends: str) -> Answer:
+    """Draw a fact's way through the week, from four places."""
+    canvas, now = Canvas(width), MOMENTS.index(moment)
+    step = (width - 2 * _EDGE) / (len(MOMENTS) - 1)
+    xs = [_EDGE + number * step for number in range(len(MOMENTS))]
+    canvas.text("head", 0, 14, "where it was written", "b")
+    canvas.text("head now", width, 14, "tokens of it in each request", "qe")
+    base = _FIRST + len(PLACES) * _ROW
+    canvas.edge("cause", f"M0 0V{base - 24}", "cause", "d", x=xs[now], y=24)
+    for number, place in enumerate(PLACES):
+        y = _FIRST + number * _ROW
+        found = [state(place, one, list_sends) for one in MOMENTS[: now + 1]]
+        canvas.text(f"{place} name", 0, y, place, "b")
+        said = f"{_NOW[found[-1]]}: {tokens(place, moment, list_sends)}"
+        canvas.text(f"{place} now", width, y, said, "e", _MARKS[found[-1]])
+        for at in range(1, now + 1):
+            if found[at] != GONE:
+                looks = _MARKS[found[at]], "w" if found[at] == SENT else "d"
+                canvas.edge(f"{place} {at}", f"M0 0H{step:g}", *looks, x=xs[at - 1], y=y + 18)
+        for at, one in enumerate(found):
+            style = {SENT: ("", ""), FOUND: ("", "cg"), GONE: ("✗", "c")}[one]
+            canvas.dot(f"{place} dot {at}", xs[at], y + 18, 6, _MARKS[one], *style)
+    canvas.edge("axis", f"M0 0H{width - 2 * _EDGE:g}", x=_EDGE, y=base)
+    for number, x in enumerate(xs):
+        canvas.edge(f"tick {number}", "M0 0V5", x=x, y=base)
+    ends = {0: "", len(MOMENTS) - 1: "e"}
+    place, style = (xs[now], "c") if now not in ends else ((0, "") if not now else (width, "e"))
+    canvas.text("moment", place, base + 20, moment, f"b{style}", "cause")
+    canvas.height = base + 28
+    axis = _EDGE, base, width - _EDGE, base
+    return Answer(
+        _finding(moment, list_sends), canvas, _assumes(), _because(moment, list_sends), axis
+    )
+
+
+def explorable() -> Explorable:
+    """The week, with what happens to drag, and how much of the list is sent to pick."""
+    sends = pick((NEWEST, OLDEST, WHOLE), label="of the list of notes, each request has")
+    return explore(draw, moment=drag(MOMENTS, "a turn", "what happens", said=str), list_sends=sends)
+
+
+_EDGE, _FIRST, _ROW = 8, 46, 46
+_MARKS = {SENT: "done", FOUND: "pending", GONE: "failed"}
+_NOW = {SENT: "sent", FOUND: "found on demand", GONE: "gone"}
+
+
+def _finding(moment: str, sends: str) -> str:
+    number = sum(state(place, moment, sends) == SENT for place in PLACES)
+    return f"{EVENTS[moment]}, {number} of 4 places still send the fact."
+
+
+def _because(moment: str, sends: str) -> str:
+    why = {
+        "it is written": "A checkpoint only goes back: it is never sent.",
+        "a turn": "All messages are sent again with each request, and the system prompt, too.",
+        "a compaction": (
+            "Of what was said, the summary has what it has; the saved messages have the rest. No "
+            "summary replaces the system prompt."
+        ),
+        "a new session": "It has a system prompt, and no messages until you resume the old ones.",
+        "300 more notes": {
+            NEWEST: "300 notes are newer, so this one isn't listed; it is recalled by its name.",
+            OLDEST: "This old note is still listed. The newest 121 aren't, corrections among them.",
+            WHOLE: "Everything is listed, and that is what it costs.",
+        }[sends],
+        "another machine": (
+            "What git tracks comes along. Notes, sessions and checkpoints are on the old disk."
+        ),
+    }[moment]
+    lines = listed(moment, sends)
+    return f"{why} The list of notes has {lines} lines: {lines * LINE:,} tokens in each request."
+
+
+def _assumes() -> str:
+    return (
+        f"simulated: the fact has {FACT} tokens, a line of the list {LINE}; {NOTES} notes "
+        f"are older, and later {MORE} newer; a list that is cut has {LINES} lines. The summary is "
+        "assumed to leave the fact out, notes aren't in git, and each of the events comes after "
+        f"those to its left. Once cached, a token costs {READ:g} of one of plain input."
+    )

@@ -1,0 +1,97 @@
+"""Lesson b2's explorable: what it says of the lesson's own memory is what that does."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from project import ROOT
+
+from learnkit.course import files
+from learnkit.course.agent_file.cells import AgentCells
+from learnkit.course.content.sources import agent_cells
+from learnkit.course.lessons.b2.explorable import (
+    FOUND,
+    GONE,
+    MORE,
+    NEWEST,
+    NOTES,
+    SENT,
+    WHOLE,
+    listed,
+    state,
+    tokens,
+)
+from learnkit.course.lessons.b2.notes import write_notes
+from learnkit.course.lessons.verdicts import with_settings
+
+RULE, LINE = "Temperatures are in °C.", "- oslo-limit: What counts as hot in Oslo."
+
+
+@pytest.fixture
+def agent() -> Any:
+    """The module with everything that the lesson builds, repaired."""
+    cells = AgentCells("b2", None)
+    for source in agent_cells(nbformat.read(files.named(ROOT / "notebooks")["b2"], as_version=4)):
+        cells.run("", source)
+    return cells.module
+
+
+def found(agent: Any, folder: Path, note: str = "oslo-limit") -> tuple[str, str]:
+    """Where a new agent has the rule, and the note."""
+    with with_settings(agent, ROOT=folder):
+        lead = agent.Agent()
+        if LINE in lead.system:
+            where = SENT
+        else:
+            try:
+                where = FOUND if "28 °C" in agent.recall(lead, note) else GONE
+            except LookupError:
+                where = GONE
+        return (SENT if RULE in lead.system else GONE), where
+
+
+def test_a_rule_and_a_note_survive_what_it_says(agent: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    write_notes(folder / ".memory", NOTES)
+    (folder / "AGENTS.md").write_text(RULE, "utf-8")
+    with with_settings(agent, ROOT=folder):
+        agent.remember(agent.Agent(), "oslo-limit", LINE.partition(": ")[2], "From 28 °C.")
+
+    def expected(moment: str) -> tuple[str, str]:
+        return state("AGENTS.md", moment, NEWEST), state("a note", moment, NEWEST)
+
+    assert found(agent, folder) == expected("a new session")
+    old = folder / ".memory" / "oslo-limit.md"
+    for day in range(MORE):
+        (folder / ".memory" / f"later-{day}.md").write_text("Something else.", "utf-8")
+    for path in folder.glob(".memory/later-*.md"):
+        assert path.stat().st_mtime_ns >= old.stat().st_mtime_ns
+    assert found(agent, folder) == expected("300 more notes")
+    lines = agent.listed(folder / ".memory").splitlines()
+    assert len(lines) - 1 == listed("300 more notes", NEWEST)
+
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
+        subprocess.run([*git, *command], cwd=folder, check=True)
+    subprocess.run(["git", "clone", "-q", folder, tmp_path / "other"], check=True)
+    assert found(agent, tmp_path / "other") == expected("another machine")
+
+
+def test_a_summary_replaces_messages_and_not_the_system_prompt(agent: Any, tmp_path: Path) -> None:
+    with with_settings(agent, ROOT=tmp_path):
+        lead = agent.Agent()
+        agent.remember(lead, "oslo-limit", LINE.partition(": ")[2], "From 28 °C.")
+        assert LINE not in lead.system
+        assert LINE in agent.Agent().system
+    assert state("a note", "a compaction", NEWEST) == SENT
+    assert state("said in the session", "a compaction", NEWEST) == FOUND
+
+
+def test_a_line_is_about_as_long_as_a_real_one(agent: Any, tmp_path: Path) -> None:
+    write_notes(tmp_path, 100)
+    size = len(agent.listed(tmp_path)) / 4
+    assert size == pytest.approx(100 * tokens("a note", "a turn", WHOLE), rel=0.6)
