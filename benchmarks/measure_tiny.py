@@ -12,7 +12,6 @@ the same. FILE gets what was measured, as JSON; by default the one that the less
 import datetime
 import json
 import math
-import os
 import platform
 import sys
 import tempfile
@@ -20,6 +19,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import xllamacpp
 
 import learnkit as lk
 from learnkit.clients import local
@@ -66,13 +67,13 @@ PROMPTS: list[tuple[str, str, list[str]]] = [
     ("Let Bob know by mail that Oslo has snow.", "mail", ["bob", "snow"]),
     ("Send me@heatwatch.org the word done.", "mail", ["me@heatwatch.org", "done"]),
 ]
-EXAMPLES = """
-
-Examples:
-How cold is it in Madrid? -> {"tool": "latest", "input": {"station": "Madrid"}}
-Give me the list of stations. -> {"tool": "stations", "input": {}}
-Mail Dora that it rains. -> {"tool": "mail", "input": {"to": "Dora", "text": "It rains."}}
-Hello! -> {"answer": "Hello!"}"""
+#: Questions before the prompt, each with the reply that is wanted.
+EXAMPLES = [
+    ("How cold is it in Madrid?", '{"tool": "latest", "input": {"station": "Madrid"}}'),
+    ("Give me the list of stations.", '{"tool": "stations", "input": {}}'),
+    ("Mail Dora that it rains.", '{"tool": "mail", "input": {"to": "Dora", "text": "It rains."}}'),
+    ("Hello!", '{"answer": "Hello!"}'),
+]
 #: Way -> whether there are examples, and a grammar.
 WAYS = {
     "the tools in the prompt": (False, False),
@@ -84,15 +85,15 @@ WAYS = {
 
 def asked(prompt: str, examples: bool, grammar: bool) -> Json:
     """A request to llama.cpp."""
-    request: Json = {
-        "model": "tiny",
-        "max_tokens": 80,
-        "system": EXAMPLES.strip() if examples else "",
-        "tools": TOOLS,
-        "messages": [{"role": "user", "content": prompt}],
-    }
+    request: Json = {"messages": [{"role": "user", "content": prompt}]}
+    system, *messages = local._chat(request, TOOLS)
+    before = [
+        {"role": role, "content": text}
+        for pair in EXAMPLES * examples
+        for role, text in zip(("user", "assistant"), pair, strict=True)
+    ]
     made: Json = {
-        "messages": [*local._chat(request, TOOLS)],
+        "messages": [system, *before, *messages],
         "max_tokens": 80,
         "temperature": 0.0,
         "logprobs": True,
@@ -132,7 +133,10 @@ def calls(complete: Callable[[Json], Json]) -> list[Json]:
         seconds = round(time.monotonic() - begun, 1)
         table.append({"way": way, "rows": rows, "seconds": seconds})
         counts = [sum(row[what] for row in rows) for what in ("valid", "right")]
-        print(f"{way:30} valid {counts[0]:2}, right {counts[1]:2} of {len(rows)}; {seconds} s")
+        print(
+            f"{way:30} valid {counts[0]:2}, right {counts[1]:2} of {len(rows)}; {seconds} s",
+            flush=True,
+        )
     return table
 
 
@@ -217,18 +221,33 @@ def tasks(client: Any) -> list[Json]:
                 outcome = agent.run(prompt)
             ended, right = outcome.reason == "end_turn", check(folder)
         row = {"prompt": prompt, "ended": ended, "right": right, "turns": outcome.turns}
-        rows.append({**row, "text": outcome.text[:200]})
-        print(f"{'ended' if ended else 'stopped':8} {'right' if right else 'wrong':6} {prompt}")
+        text = outcome.text.replace(f"{name}/", "")  # a path in an error
+        rows.append({**row, "text": text[:200]})
+        print(
+            f"{'ended' if ended else 'stopped':8} {'right' if right else 'wrong':6} {prompt}",
+            flush=True,
+        )
     return rows
+
+
+def loaded() -> Callable[[Json], Json]:
+    """The model on one thread: others wait for each other when the machine is busy."""
+    params = xllamacpp.CommonParams()
+    params.model.path, params.n_ctx, params.n_parallel = str(local.tiny()), 2048, 1
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    params.verbosity = -1
+    complete: Callable[[Json], Json] = xllamacpp.Server(params).handle_chat_completions
+    return complete
 
 
 def main() -> None:
     out = Path(sys.argv[1]) if sys.argv[1:] else OUT
-    complete = local.loaded(local.tiny(), 2048)
+    complete = loaded()
+    local.loaded = lambda *_: complete  # lk.local takes the same one
     measured = {
         "date": f"{datetime.date.today():%-d %B %Y}",
         "model": local.tiny().stem,
-        "machine": f"{platform.system()}, {platform.machine()}, {os.cpu_count()} cores",
+        "machine": f"one core of a {platform.machine()} with {platform.system()}",
         "script": "benchmarks/measure_tiny.py",
         "calls": calls(complete),
         "tokens": first_tokens(complete),

@@ -62,7 +62,7 @@ def draw(width: float, tools: int, searches: str) -> Answer:
     first = crossing(times)
     best = SEARCHED if tools >= first else LISTED
     _curves(canvas, tools, times, best)
-    costs = {way: short(bill(tools, times, way)) for way in (LISTED, SEARCHED)}
+    costs = {way: short(round(bill(tools, times, way))) for way in (LISTED, SEARCHED)}
     because = (
         f"Listed, they cost {costs[LISTED]} tokens of plain input, and {costs[SEARCHED]} with "
         f"{searches}. Each search is one more request, and what it finds goes to the front, where "
