@@ -7,13 +7,13 @@ from typing import Any
 from learnkit.course.content import Verdict
 from learnkit.course.lessons.verdicts import Cases, first_wrong
 
-_OLD, _NEW = ("2026-11-20", "28 °C"), ("2026-11-24", "25 °C")
+_OLD, _NEW = (20, "28 °C"), (24, "25 °C")
 
 
 def check_merge(merge: Any) -> Verdict:
     """Merge the notes of two machines."""
     both = {"oslo": _OLD}, {"lima": _NEW}
-    clash = ("2026-11-20", "30 °C")
+    clash = (20, "30 °C")
     cases: Cases = (
         ("notes of two names", both, {"oslo": _OLD, "lima": _NEW}),
         ("a newer one of theirs", ({"oslo": _OLD}, {"oslo": _NEW}), {"oslo": _NEW}),
@@ -22,7 +22,7 @@ def check_merge(merge: Any) -> Verdict:
         (
             "two texts of one day",
             ({"oslo": clash}, {"oslo": _OLD}),
-            {"oslo": ("2026-11-20", "30 °C\n28 °C")},
+            {"oslo": (20, "30 °C\n28 °C")},
         ),
         ("nothing of mine", ({}, {"oslo": _OLD}), {"oslo": _OLD}),
     )

@@ -10,9 +10,7 @@ from pathlib import Path
 from threading import Thread
 
 
-def write_notes(
-    folder: Path, number: int, about: str = "What counts as hot, since when."
-) -> None:
+def write_notes(folder: Path, number: int, about: str = "What counts as hot, since when.") -> None:
     """Write notes, each a day newer than the one before it."""
     folder.mkdir(parents=True, exist_ok=True)
     for day in range(1, number + 1):
