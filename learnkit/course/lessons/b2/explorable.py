@@ -62,29 +62,40 @@ def draw(width: float, moment: str, list_sends: str) -> Answer:
     step = (width - 2 * _EDGE) / (len(MOMENTS) - 1)
     xs = [_EDGE + number * step for number in range(len(MOMENTS))]
     canvas.text("head", 0, 14, "where it was written", "b")
-    canvas.text("head now", width, 14, "tokens of it in each request", "qe")
+    canvas.text("head now", width, 14, "in each request", "qe")
     base = _FIRST + len(PLACES) * _ROW
     canvas.edge("cause", f"M0 0V{base - 24}", "cause", "d", x=xs[now], y=24)
     for number, place in enumerate(PLACES):
         y = _FIRST + number * _ROW
         found = [state(place, one, list_sends) for one in MOMENTS[: now + 1]]
         canvas.text(f"{place} name", 0, y, place, "b")
-        said = f"{_NOW[found[-1]]}: {tokens(place, moment, list_sends)}"
+        sent = tokens(place, moment, list_sends)
+        said = f"sent, {sent} tokens" if sent else _NOW[found[-1]]
         canvas.text(f"{place} now", width, y, said, "e", _MARKS[found[-1]])
         for at in range(1, now + 1):
             if found[at] != GONE:
                 looks = _MARKS[found[at]], "w" if found[at] == SENT else "d"
                 canvas.edge(f"{place} {at}", f"M0 0H{step:g}", *looks, x=xs[at - 1], y=y + 18)
         for at, one in enumerate(found):
-            style = {SENT: ("", ""), FOUND: ("", "cg"), GONE: ("✗", "c")}[one]
-            canvas.dot(f"{place} dot {at}", xs[at], y + 18, 6, _MARKS[one], *style)
+            if one == GONE:
+                canvas.text(f"{place} lost", xs[at], y + 22, "✗", "bc", _MARKS[one])
+            else:
+                canvas.dot(
+                    f"{place} dot {at}",
+                    xs[at],
+                    y + 18,
+                    6,
+                    _MARKS[one],
+                    "",
+                    "cg" if one == FOUND else "",
+                )
     canvas.edge("axis", f"M0 0H{width - 2 * _EDGE:g}", x=_EDGE, y=base)
     for number, x in enumerate(xs):
         canvas.edge(f"tick {number}", "M0 0V5", x=x, y=base)
-    ends = {0: "", len(MOMENTS) - 1: "e"}
-    place, style = (xs[now], "c") if now not in ends else ((0, "") if not now else (width, "e"))
-    canvas.text("moment", place, base + 20, moment, f"b{style}", "cause")
-    canvas.height = base + 28
+    x, style = {0: (0.0, "b"), len(MOMENTS) - 1: (width, "be")}.get(now, (xs[now], "bc"))
+    canvas.text("moment", x, base + 20, moment, style, "cause")
+    _list(canvas, base + 56, listed(moment, list_sends) * LINE)
+    canvas.height = base + 84
     axis = _EDGE, base, width - _EDGE, base
     return Answer(
         _finding(moment, list_sends), canvas, _assumes(), _because(moment, list_sends), axis
@@ -97,18 +108,29 @@ def explorable() -> Explorable:
     return explore(draw, moment=drag(MOMENTS, "a turn", "what happens", said=str), list_sends=sends)
 
 
+def _list(canvas: Canvas, y: float, size: int) -> None:
+    """What the whole list of notes costs, beside the most that it can cost here."""
+    canvas.text("list", 0, y, "the whole list of notes", "b")
+    canvas.text("list now", canvas.width, y, f"{size:,} tokens", "e")
+    unit = canvas.width / ((NOTES + 1 + MORE) * LINE)
+    canvas.bar("list most", 0, y + 8, canvas.width, 12, "plain", "p")
+    canvas.bar("list size", 0, y + 8, size * unit, 12, "fresh")
+
+
 _EDGE, _FIRST, _ROW = 8, 46, 46
 _MARKS = {SENT: "done", FOUND: "pending", GONE: "failed"}
-_NOW = {SENT: "sent", FOUND: "found on demand", GONE: "gone"}
+_NOW = {FOUND: "found on demand", GONE: "gone"}
 
 
 def _finding(moment: str, sends: str) -> str:
     number = sum(state(place, moment, sends) == SENT for place in PLACES)
-    return f"{EVENTS[moment]}, {number} of 4 places still send the fact."
+    words = ("no place still sends", "one place still sends")
+    sends_it = words[number] if number < len(words) else f"{number} places still send"
+    return f"{EVENTS[moment]}, {sends_it} the fact."
 
 
 def _because(moment: str, sends: str) -> str:
-    why = {
+    return {
         "it is written": "A checkpoint only goes back: it is never sent.",
         "a turn": "All messages are sent again with each request, and the system prompt, too.",
         "a compaction": (
@@ -118,15 +140,16 @@ def _because(moment: str, sends: str) -> str:
         "a new session": "It has a system prompt, and no messages until you resume the old ones.",
         "300 more notes": {
             NEWEST: "300 notes are newer, so this one isn't listed; it is recalled by its name.",
-            OLDEST: "This old note is still listed. The newest 121 aren't, corrections among them.",
-            WHOLE: "Everything is listed, and that is what it costs.",
+            OLDEST: (
+                f"This old note is still listed. The newest {NOTES + 1 + MORE - LINES} aren't, and "
+                "what corrects a note is newer than it."
+            ),
+            WHOLE: "Everything is listed, at its price.",
         }[sends],
         "another machine": (
             "What git tracks comes along. Notes, sessions and checkpoints are on the old disk."
         ),
     }[moment]
-    lines = listed(moment, sends)
-    return f"{why} The list of notes has {lines} lines: {lines * LINE:,} tokens in each request."
 
 
 def _assumes() -> str:

@@ -101,7 +101,7 @@ def check_heard(agent: Any) -> Verdict:
         ("after read_file", lk.use("read_file", path="README.md"), False, ".memory"),
         ("after fetch", lk.use("fetch"), False, "outside"),
         (
-            "after mcp__harbour__sea, of the group mcp",
+            "after an MCP server's answer",
             lk.use("mcp__harbour__sea"),
             False,
             "outside",
