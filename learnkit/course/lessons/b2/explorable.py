@@ -24,7 +24,7 @@ SENT, FOUND, GONE = "sent", "on demand", "gone"
 PLACES = ("said in the session", "AGENTS.md", "a note", "a checkpoint")
 WHOLE, NEWEST, OLDEST = "whole", "its newest 200 lines", "its oldest 200 lines"
 #: Tokens of the fact, of a line in the list of notes, and how many notes there were before.
-FACT, LINE, NOTES, MORE, LINES = 40, 25, 20, 300, 200
+FACT, LINE, NOTES, MORE, LINES = 40, 20, 20, 300, 200
 
 
 def state(place: str, moment: str, sends: str) -> str:

@@ -10,12 +10,14 @@ from pathlib import Path
 from threading import Thread
 
 
-def write_notes(folder: Path, number: int, about: str = "What counts as hot, since when.") -> None:
-    """Write notes, each a day newer than the one before it."""
+def write_notes(folder: Path, number: int, about: str = "What counts as hot in Oslo.") -> None:
+    """Write notes as the lesson's agent does, each a day newer than the one before it."""
     folder.mkdir(parents=True, exist_ok=True)
     for day in range(1, number + 1):
         path = folder / f"note-{day:04}.md"
-        path.write_text(f"{about}\n\nHot from 28 °C.\n", "utf-8")
+        path.write_text(
+            f"{about} (2026-11-26, by lead, from the user)\n\nHot from 28 °C.\n", "utf-8"
+        )
         os.utime(path, (86_400 * day, 86_400 * day))
 
 

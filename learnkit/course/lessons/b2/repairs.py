@@ -30,7 +30,7 @@ def check_keep(agent: Any) -> Verdict:
     return None
 
 
-def _listed(agent: Any, number: int, words: str = "What counts as hot.", **limits: int) -> Any:
+def _listed(agent: Any, number: int, words: str = "What is hot.", **limits: int) -> Any:
     """The numbers of the notes that are sent, their bytes, and what else the list says."""
     with in_a_folder(agent, **limits) as folder:
         write_notes(folder, number, words)
@@ -55,7 +55,7 @@ def check_listed(agent: Any) -> Verdict:
         return f"of 8 notes with LINES = 5, it sends {numbers}, not the five newest"
     if "3" not in rest:
         return f"3 of 8 notes are left out, and after the list it says {short(rest)}"
-    numbers, size, rest = _listed(agent, 40, "Grüße aus der Wetterstation", BYTES=1_000)
+    numbers, size, rest = _listed(agent, 40, "Über Böen, Föhn, Dürre, Nässe, Stürme", BYTES=1_000)
     if size > 1_000:
         return f"with BYTES = 1,000, the lines of 40 notes that it sends have {size:,} bytes"
     if size < 850:
@@ -69,8 +69,9 @@ def check_listed(agent: Any) -> Verdict:
 
 def _shelf(agent: Any, first: lk.Reply, *, forgets: bool = False) -> str:
     """Let a model do something, and then note something; return where the note is."""
+    look = lk.use("read_file", path="README.md")
     note = lk.use("remember", name="limit", description="What is hot.", text="From 28 °C.")
-    with asking(agent, [first, lk.say("."), note, lk.say(".")], POLICY={}) as folder:
+    with asking(agent, [first, lk.say("."), look, note, lk.say(".")], POLICY={}) as folder:
         (folder / "README.md").write_text("heatwatch")
         tools = {name: _stranger(name, group) for name, group in _STRANGERS.items()}
         with with_settings(agent, TOOLS=agent.TOOLS | tools):
