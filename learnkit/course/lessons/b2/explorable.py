@@ -10,16 +10,16 @@ from learnkit.course.lessons.bills import READ
 from learnkit.views.drawing.display import Canvas
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
-#: What happens, one after the other, and how it is called after that.
-EVENTS = {
-    "it is written": "Just written",
-    "a turn": "A turn later",
-    "a compaction": "After a compaction",
-    "a new session": "In a new session",
-    "300 more notes": "After 300 more notes",
-    "another machine": "On another machine",
+#: What happens, one after the other, and why it then is as it is.
+BECAUSE = {
+    "it is written": "A checkpoint is only there to go back to; no request has it.",
+    "a turn": "All messages are sent again with each request, and the system prompt, too.",
+    "a compaction": "A summary replaces the messages, and never the system prompt.",
+    "a new session": "It has a system prompt, and no messages until you resume the old ones.",
+    "300 more notes": "The list grows by a line a note.",
+    "another machine": "Only what git tracks comes along.",
 }
-MOMENTS = tuple(EVENTS)
+MOMENTS = tuple(BECAUSE)
 SENT, FOUND, GONE = "sent", "on demand", "gone"
 PLACES = ("said in the session", "AGENTS.md", "a note", "a checkpoint")
 WHOLE, NEWEST, OLDEST = "whole", "its newest 200 lines", "its oldest 200 lines"
@@ -72,22 +72,16 @@ def draw(width: float, moment: str, list_sends: str) -> Answer:
         sent = tokens(place, moment, list_sends)
         said = f"sent, {sent} tokens" if sent else _NOW[found[-1]]
         canvas.text(f"{place} now", width, y, said, "e", _MARKS[found[-1]])
-        for at in range(1, now + 1):
-            if found[at] != GONE:
-                looks = _MARKS[found[at]], "w" if found[at] == SENT else "d"
-                canvas.edge(f"{place} {at}", f"M0 0H{step:g}", *looks, x=xs[at - 1], y=y + 18)
         for at, one in enumerate(found):
+            mark, seldom = _MARKS[one], one == FOUND
             if one == GONE:
-                canvas.text(f"{place} lost", xs[at], y + 22, "✗", "bc", _MARKS[one])
-            else:
-                canvas.dot(
-                    f"{place} dot {at}",
-                    xs[at],
-                    y + 18,
-                    6,
-                    _MARKS[one],
-                    "",
-                    "cg" if one == FOUND else "",
+                canvas.text(f"{place} lost", xs[at], y + 22, "✗", "bc", mark)
+                continue
+            canvas.dot(f"{place} dot {at}", xs[at], y + 18, 6, mark, style="cg" if seldom else "")
+            if at:
+                way = f"M6 0H{step - 6:g}"
+                canvas.edge(
+                    f"{place} {at}", way, mark, "d" if seldom else "w", x=xs[at - 1], y=y + 18
                 )
     canvas.edge("axis", f"M0 0H{width - 2 * _EDGE:g}", x=_EDGE, y=base)
     for number, x in enumerate(xs):
@@ -97,9 +91,11 @@ def draw(width: float, moment: str, list_sends: str) -> Answer:
     _list(canvas, base + 56, listed(moment, list_sends) * LINE)
     canvas.height = base + 84
     axis = _EDGE, base, width - _EDGE, base
-    return Answer(
-        _finding(moment, list_sends), canvas, _assumes(), _because(moment, list_sends), axis
-    )
+    number = sum(state(place, moment, list_sends) == SENT for place in PLACES)
+    sending = f"{number} places still send" if number > 1 else "one place still sends"
+    finding = f"{moment[0].upper()}{moment[1:]}: {sending} the fact."
+    because = f"{BECAUSE[moment]} {_CUT[list_sends] * (moment == '300 more notes')}".strip()
+    return Answer(finding, canvas, _assumes(), because, axis)
 
 
 def explorable() -> Explorable:
@@ -122,34 +118,12 @@ _MARKS = {SENT: "done", FOUND: "pending", GONE: "failed"}
 _NOW = {FOUND: "found on demand", GONE: "gone"}
 
 
-def _finding(moment: str, sends: str) -> str:
-    number = sum(state(place, moment, sends) == SENT for place in PLACES)
-    words = ("no place still sends", "one place still sends")
-    sends_it = words[number] if number < len(words) else f"{number} places still send"
-    return f"{EVENTS[moment]}, {sends_it} the fact."
-
-
-def _because(moment: str, sends: str) -> str:
-    return {
-        "it is written": "A checkpoint only goes back: it is never sent.",
-        "a turn": "All messages are sent again with each request, and the system prompt, too.",
-        "a compaction": (
-            "Of what was said, the summary has what it has; the saved messages have the rest. No "
-            "summary replaces the system prompt."
-        ),
-        "a new session": "It has a system prompt, and no messages until you resume the old ones.",
-        "300 more notes": {
-            NEWEST: "300 notes are newer, so this one isn't listed; it is recalled by its name.",
-            OLDEST: (
-                f"This old note is still listed. The newest {NOTES + 1 + MORE - LINES} aren't, and "
-                "what corrects a note is newer than it."
-            ),
-            WHOLE: "Everything is listed, at its price.",
-        }[sends],
-        "another machine": (
-            "What git tracks comes along. Notes, sessions and checkpoints are on the old disk."
-        ),
-    }[moment]
+#: What becomes of an old note, and of new ones, by what is sent of the list.
+_CUT = {
+    NEWEST: "This note is too old to be listed; it is recalled by its name.",
+    OLDEST: "This old note is still listed. Newer ones aren't, and a correction is always newer.",
+    WHOLE: "All of it is sent, at its price.",
+}
 
 
 def _assumes() -> str:

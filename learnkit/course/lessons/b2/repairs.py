@@ -44,10 +44,8 @@ def _listed(agent: Any, number: int, words: str = "What is hot.", **limits: int)
 def check_listed(agent: Any) -> Verdict:
     """List few notes, many, and long ones."""
     numbers, _, rest = _listed(agent, 3)
-    if sorted(numbers) != [1, 2, 3]:
-        return f"of three notes, it sends {len(numbers)}"
     if numbers != [3, 2, 1]:
-        return f"of three notes, it sends note {numbers[0]} first; note 3 is the newest"
+        return f"of three notes, note 3 the newest, it sends {numbers}, not [3, 2, 1]"
     if rest:
         return f"of three notes none is left out, and it says {short(rest)}"
     numbers, _, rest = _listed(agent, 8, LINES=5)
@@ -56,10 +54,8 @@ def check_listed(agent: Any) -> Verdict:
     if "3" not in rest:
         return f"3 of 8 notes are left out, and after the list it says {short(rest)}"
     numbers, size, rest = _listed(agent, 40, "Über Böen, Föhn, Dürre, Nässe, Stürme", BYTES=1_000)
-    if size > 1_000:
+    if not 850 < size <= 1_000:
         return f"with BYTES = 1,000, the lines of 40 notes that it sends have {size:,} bytes"
-    if size < 850:
-        return f"with BYTES = 1,000, it sends only {size} bytes of 40 notes"
     if numbers != list(range(40, 40 - len(numbers), -1)):
         return f"with BYTES = 1,000, it sends the notes {short(numbers)}, not the newest"
     if str(40 - len(numbers)) not in rest:
