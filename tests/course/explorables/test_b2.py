@@ -78,7 +78,7 @@ def test_a_rule_and_a_note_survive_what_it_says(agent: Any, tmp_path: Path) -> N
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
         subprocess.run([*git, *command], cwd=folder, check=True)
     subprocess.run(["git", "clone", "-q", folder, tmp_path / "other"], check=True)
-    assert found(agent, tmp_path / "other") == expected("another machine")
+    assert found(agent, tmp_path / "other") == expected("a move to another machine")
 
 
 def test_a_summary_replaces_messages_and_not_the_system_prompt(agent: Any, tmp_path: Path) -> None:

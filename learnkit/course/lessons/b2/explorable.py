@@ -17,7 +17,7 @@ BECAUSE = {
     "a compaction": "A summary replaces the messages, and never the system prompt.",
     "a new session": "It has a system prompt, and no messages until you resume the old ones.",
     "300 more notes": "The list grows by a line a note.",
-    "another machine": "Only what git tracks comes along.",
+    "a move to another machine": "Only what git tracks comes along.",
 }
 MOMENTS = tuple(BECAUSE)
 SENT, FOUND, GONE = "sent", "on demand", "gone"
@@ -32,7 +32,7 @@ def state(place: str, moment: str, sends: str) -> str:
     at = MOMENTS.index(moment)
     if place == "AGENTS.md":  # git brings it along
         return SENT
-    if moment == "another machine":  # the other three are on the disk of this one
+    if moment == "a move to another machine":  # the other three are on the disk of this one
         return GONE
     if place == "a note":
         return FOUND if sends == NEWEST and at >= MOMENTS.index("300 more notes") else SENT
@@ -43,7 +43,7 @@ def state(place: str, moment: str, sends: str) -> str:
 
 def listed(moment: str, sends: str) -> int:
     """How many lines of the list are sent."""
-    if moment == "another machine":
+    if moment == "a move to another machine":
         return 0
     number = NOTES + 1 + MORE * (moment == "300 more notes")
     return number if sends == WHOLE else min(number, LINES)
@@ -92,8 +92,8 @@ def draw(width: float, moment: str, list_sends: str) -> Answer:
     canvas.height = base + 84
     axis = _EDGE, base, width - _EDGE, base
     number = sum(state(place, moment, list_sends) == SENT for place in PLACES)
-    sending = f"{number} places still send" if number > 1 else "one place still sends"
-    finding = f"{moment[0].upper()}{moment[1:]}: {sending} the fact."
+    sending = f"{number} places still send" if number > 1 else "One place still sends"
+    finding = f"{sending} the fact after {moment}."
     because = f"{BECAUSE[moment]} {_CUT[list_sends] * (moment == '300 more notes')}".strip()
     return Answer(finding, canvas, _assumes(), because, axis)
 
