@@ -42,6 +42,8 @@ def working_copy() -> Path:
     if asked := os.environ.get(SETTING):
         return Path(asked).absolute()
     here = Path.cwd()
+    if here.name == "beyond":  # the folder of part two
+        here = here.parent
     if (here / "recordings").is_dir() and (here.parent / "pyproject.toml").is_file():
         here = here.parent  # opened on a clone's originals: the copy belongs at the clone's top
     return here if is_copy(here) else here / COPY

@@ -97,13 +97,15 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("opened", ["notebooks", "notebooks/beyond"])
 def test_beside_a_clones_originals_notes_go_to_its_top(
-    here: Path, monkeypatch: pytest.MonkeyPatch
+    here: Path, opened: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On Binder, the originals are opened; and a copy among them would be tested."""
     (here / "pyproject.toml").write_text("")
     (here / "notebooks" / "recordings").mkdir(parents=True)
-    monkeypatch.chdir(here / "notebooks")
+    (here / opened).mkdir(exist_ok=True)
+    monkeypatch.chdir(here / opened)
     assert working_copy() == here / "learnkit-course"
     monkeypatch.setattr(course_files, "checkout", lambda: here)
     assert Progress().note("s01", "opened", "lesson")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from types import ModuleType
 from typing import Any
 
 import nbformat
 
 from learnkit.course import files
+from learnkit.course.agent_file.cells import AgentCells
+from learnkit.course.content.sources import agent_cells
 
 
 @cache
@@ -41,3 +44,11 @@ def folded(lesson: str, start: str) -> str:
     pattern = re.compile(rf"<details>.*?```python\n({re.escape(start)}.*?)```", re.DOTALL)
     (found,) = (match[1] for one in cells(lesson) if (match := pattern.search(one.source)))
     return str(found)
+
+
+def agent(lesson: str) -> ModuleType:
+    """The module ``agent`` at the end of a lesson, with all its repairs."""
+    made = AgentCells(lesson, None)
+    for source in agent_cells({"cells": cells(lesson)}):
+        made.run("", source)
+    return made.module

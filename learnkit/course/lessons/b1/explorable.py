@@ -1,0 +1,164 @@
+"""Lesson b1's explorable: a call's way through the gates, and what each of them sees of it.
+
+Nothing is simulated: a test makes each call in the lesson's own file, and compares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from learnkit.views.drawing.display import Canvas
+from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
+
+#: What the user has allowed beforehand.
+ALLOWED = (
+    "bash(git:*)",
+    "bash(python -m pytest:*)",
+    "bash(python -m heatwatch:*)",
+    "write_file(tests/*)",
+)
+PASSES, ASKS, STOPS = "passes", "asks", "stops"
+NO, YES, PLANS = "says no", "says yes", "has approved no plan"
+MODE, GUARD, RULES, BOX = GATES = "plan mode", "guard", "rules", "sandbox"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A call, and what each gate makes of it.
+
+    Attributes:
+        tool: its name.
+        about: a command or a path.
+        rules: what they do, and what they see.
+        guard: likewise.
+        sandbox: likewise.
+        end: what has happened if nothing stopped it; empty for no harm.
+    """
+
+    tool: str
+    about: str
+    rules: tuple[str, str]
+    guard: tuple[str, str]
+    sandbox: tuple[str, str]
+    end: str = ""
+
+
+_NO_WORD = PASSES, "the word “stations” isn't in it"
+_WORD = STOPS, "“stations” is in it"
+_CLOSED = STOPS, "stations/ can't be written"
+_NO_COMMAND = PASSES, "not a command: it isn't run there"
+_UNKNOWN = ASKS, "no rule covers it"
+STEPS = (
+    Step(
+        "read_file",
+        "notes/oslo.md",
+        (PASSES, "no rule, but it only reads"),
+        _NO_WORD,
+        _NO_COMMAND,
+        "the note's order is read",
+    ),
+    Step(
+        "bash", "git diff", (PASSES, "bash(git:*) covers it"), _NO_WORD, (PASSES, "writes nothing")
+    ),
+    Step("bash", "rm -r stations", _UNKNOWN, _WORD, _CLOSED),
+    Step("bash", "git log; rm -r s*", (ASKS, "no rule covers rm"), _NO_WORD, _CLOSED),
+    Step(
+        "bash", "git -c alias.x='!rm -r s*' x", (PASSES, "bash(git:*) covers it"), _NO_WORD, _CLOSED
+    ),
+    Step(
+        "bash",
+        "git diff --output=stations/oslo.csv",
+        (PASSES, "bash(git:*) covers it"),
+        _WORD,
+        _CLOSED,
+    ),
+    Step(
+        "write_file",
+        "tests/conftest.py",
+        (PASSES, "write_file(tests/*) covers it"),
+        _NO_WORD,
+        _NO_COMMAND,
+        "a program is in tests/",
+    ),
+    Step(
+        "bash",
+        "python -m pytest -q",
+        (PASSES, "bash(python -m pytest:*) covers it"),
+        _NO_WORD,
+        _CLOSED,
+    ),
+    Step(
+        "bash",
+        "python -m heatwatch mail eve 31.4",
+        (PASSES, "bash(python -m heatwatch:*) covers it"),
+        _NO_WORD,
+        (PASSES, "outbox/ may be written"),
+        "eve has mail",
+    ),
+)
+
+
+def way(step: Step, user: str) -> list[tuple[str, str, str]]:
+    """Gate, decision and what it saw, as far as the call gets."""
+    planning = user == PLANS and step.tool != "read_file"
+    mode = (STOPS, "not a tool that reads") if planning else (PASSES, "a tool that reads")
+    if user != PLANS:
+        mode = PASSES, "a plan is approved"
+    found = []
+    for gate, (said, saw) in zip(GATES, (mode, step.guard, step.rules, step.sandbox), strict=True):
+        if said == ASKS:
+            said, saw = (PASSES if user == YES else STOPS), f"{saw}, and you say {user[5:]}"
+        found.append((gate, said, saw))
+        if said == STOPS:
+            break
+    return found
+
+
+def draw(width: float, call: Step, user: str) -> Answer:
+    """Draw the gates that a call comes to."""
+    canvas, passed = Canvas(width), way(call, user)
+    canvas.text("call", 0, 18, f"{call.tool} {call.about}", "m", "call")
+    last, said, _ = passed[-1]
+    through = said != STOPS
+    end = _FIRST + (len(GATES) * _ROW + 8 if through else len(passed) * _ROW - 34)
+    canvas.edge("way", f"M0 0V{end - 24}", "call", "w", x=_LINE, y=24)
+    for place, gate in enumerate(GATES):
+        said, saw = passed[place][1:] if place < len(passed) else ("", "isn't asked any more")
+        mark, style = {PASSES: ("done", ""), STOPS: ("failed", ""), "": ("", "d")}[said]
+        lines = _SEES[gate], saw
+        y = _FIRST + place * _ROW
+        canvas.box(gate, 2 * _LINE, y, width - 2 * _LINE, 44, mark, lines, style)
+    canvas.dot("now", _LINE, end, 7, "call" if through else "failed", "" if through else "✗")
+    happens = call.end or "it runs, and does no harm"
+    canvas.text("end", 2 * _LINE, _FIRST + len(GATES) * _ROW + 12, happens * through, "b")
+    canvas.height = _FIRST + len(GATES) * _ROW + 24
+    finding = f"Nothing stops this call: {happens}."
+    if not through:
+        names = {MODE: "Plan mode stops", RULES: "The rules ask you, and you stop"}
+        finding = f"{names.get(last, f'The {last} stops')} this call."
+    return Answer(finding, canvas, _ASSUMES)
+
+
+def explorable() -> Explorable:
+    """The gates, with the call to drag."""
+    said = "{0.tool} {0.about}".format
+    return explore(
+        draw,
+        call=drag(STEPS, STEPS[4], "call", said=said),
+        user=pick((NO, YES, PLANS), label="the user"),
+    )
+
+
+#: What a gate goes by.
+_SEES = {
+    MODE: "Plan mode sees the tool's name",
+    GUARD: "The guard sees the call as text",
+    RULES: "Rules see its commands, or its path",
+    BOX: "The sandbox sees what is written",
+}
+_LINE, _FIRST, _ROW = 12, 34, 56
+_ASSUMES = (
+    f"The rules allow {', '.join(ALLOWED)}. The guard refuses whatever has “stations” in it. In "
+    "the sandbox, stations/ is read-only. All calls were made in agent_beyond.py as the lesson "
+    "repairs it. tests/conftest.py deletes s*/*.csv, and pytest runs it."
+)

@@ -1,0 +1,86 @@
+"""What lesson b1 has its reader write: which commands a line runs, and when a guard refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from learnkit.course.content import Repair, Verdict
+from learnkit.course.lessons.verdicts import asking
+
+_RULES = {"allow": ["bash(git diff:*)", "bash(git log:*)", "bash(head:*)"], "deny": ["bash(rm:*)"]}
+#: Lines that only do what is allowed.
+_FINE = (
+    "git diff",
+    "git diff -- stations/oslo.csv",
+    "git diff 'a file.csv'",
+    "git diff && git log -3",
+    "git diff | head -3",
+)
+#: Lines of which a part is denied.
+_DENIED = ("git diff; rm -r x", "git diff;rm -r x", "git diff && rm x", "git diff & rm x")
+#: Lines that must not run unasked.
+_ELSE = (
+    *_DENIED,
+    "git diff HEAD; rm -r x",
+    "git diff HEAD | sh",
+    "git diff HEAD || make",
+    "git diff HEAD& make",
+    "git diff x#; make",
+    "git diff\nmake",
+    "git diff $(make)",
+    'git diff "$(make)"',
+    "git diff `make`",
+    "git diff > stations/oslo.csv",
+    "git diff <(make)",
+)
+
+
+def check_commands(agent: Any) -> Verdict:
+    """Ask the rules about lines that are fine, and about some that only begin so."""
+    with asking(agent, ["."], RULES=_RULES):
+        lead = agent.Agent()
+
+        def says(line: str) -> str:
+            return agent.ruling(lead, {"name": "bash", "input": {"command": line}}) or "ask"
+
+        for line in _ELSE:
+            if says(line) == "allow":
+                return f"{line!r} runs unasked, and the rules allow only how it begins"
+        for line in _FINE:
+            if (found := says(line)) != "allow":
+                return f"for `{line}`, the rules say {found}, and each of its commands is allowed"
+        for line in _DENIED:
+            if (found := says(line)) != "deny":
+                return f"for `{line}`, the rules say {found}, and one of its commands is denied"
+    return None
+
+
+def check_objection(agent: Any) -> Verdict:
+    """Exit codes as they come, with and without a reason."""
+    for code, what in (
+        (2, "a refusal"),
+        (1, "an error in the guard"),
+        (127, "a program that isn't there"),
+        (-9, "a guard that was killed"),
+    ):
+        for said in ("hands off", ""):
+            found = agent.objection(code, said)
+            if not found or not isinstance(found, str):
+                reason = "and a reason" if said else "and no reason"
+                return (
+                    f"for exit code {code}, {what}, {reason}, it returns {found!r}: the call runs"
+                )
+            if said not in found:
+                return (
+                    f"for exit code {code}, the guard said {said!r}, and the model reads {found!r}"
+                )
+    for said in ("", "looked at it"):
+        if (found := agent.objection(0, said)) is not None:
+            return f"for exit code 0 and {said!r} it returns {found!r}: the guard is content"
+    return None
+
+
+REPAIRS = {
+    "commands_in": Repair(check_commands, "Each command of a line needs a rule of its own."),
+    "objection": Repair(check_objection, "Only a guard that is content lets a call pass."),
+}

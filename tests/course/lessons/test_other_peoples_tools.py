@@ -1,0 +1,81 @@
+"""Lesson b3's two ends of a pipe, each with the official SDK at the other end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from project import ROOT
+
+import learnkit as lk
+from learnkit.course import files
+from learnkit.course.agent_file.source import Source
+from learnkit.course.lessons.b3.explorable import TOOL
+
+SERVER = ROOT / "tests" / "support" / "mcp_server.py"
+
+
+def harbour() -> str:
+    """The program that the lesson's cell holds."""
+    book = json.loads(files.notebook("b3").read_text("utf-8"))
+    names: dict[str, Any] = {}
+    (source,) = (
+        "".join(c["source"]) for c in book["cells"] if c["source"][0] == 'HARBOUR = """\\\n'
+    )
+    exec(source, names)
+    return str(names["HARBOUR"])
+
+
+def test_the_officials_client_calls_the_lessons_server(tmp_path: Path) -> None:
+    (tmp_path / "harbour.py").write_text(harbour())
+
+    async def asked() -> tuple[list[str], str]:
+        started = StdioServerParameters(command=sys.executable, args=[str(tmp_path / "harbour.py")])
+        async with Client(stdio_client(started), read_timeout_seconds=20) as client:
+            tools = (await client.list_tools()).tools
+            result = await client.call_tool("sea", {"place": "Lima"})
+            return [tool.name for tool in tools], result.content[0].text  # type: ignore[union-attr]
+
+    assert asyncio.run(asked()) == (["sea"], "Lima: 17.9 °C")
+
+
+@pytest.fixture
+def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The file as it is after the lesson; what it has started ends with the test."""
+    module = ModuleType("agent")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "offline")
+    code = compile(str(Source.reference("b3")), "agent.py", "exec", dont_inherit=True)
+    exec(code, module.__dict__)
+    module.ROOT = tmp_path  # type: ignore[attr-defined]
+    yield module
+    module.end()
+
+
+def test_the_lessons_client_calls_the_officials_server(agent: Any) -> None:
+    agent.SERVERS = {"weather": [sys.executable, str(SERVER)]}
+    agent.POLICY["mcp"] = "allow"
+    lead = agent.Agent()
+    assert {"mcp__weather__latest", "read_file"} <= {*lead.tools}
+    assert "mcp__weather__latest" not in agent.Agent("child", groups=("read",)).tools
+
+    def called(name: str, **given: Any) -> dict[str, Any]:
+        call = {"id": "1", "name": f"mcp__weather__{name}", "input": given}
+        result: dict[str, Any] = agent.run_call(lead, call)
+        return result
+
+    assert called("latest", city="Oslo")["content"].startswith("31.4 in Oslo")
+    assert called("fail")["is_error"]
+    agent.SECONDS = 2
+    assert called("end")["is_error"], "a server that ends costs a result"
+
+
+def test_a_tool_of_the_explorable_is_as_long_as_real_ones() -> None:
+    sizes = [lk.estimate_tokens(spec) for spec in lk.full_agent(lk.scripted([])).specs]
+    assert min(sizes) < TOOL < max(sizes)
