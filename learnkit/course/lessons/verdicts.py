@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import chdir, closing, contextmanager
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,7 @@ def in_a_folder(agent: Any, **own: Any) -> Iterator[Path]:
     """Let the module work in an empty folder, with other values, in a block."""
     with tempfile.TemporaryDirectory(prefix="learnkit-") as name:
         folder = Path(name).resolve()
-        with with_settings(agent, ROOT=folder, **own):
+        with with_settings(agent, ROOT=folder, **own), chdir(Path.cwd()):
             yield folder
 
 

@@ -52,7 +52,11 @@ def written(name: str, row: dict[str, str]) -> str:
     """The source of an answer."""
     if "source" in row:
         return row["source"]
-    source = RIGHT[name][0]["source"] if row["of"] == "right" else str(getattr(EXERCISES[name], row["of"]))
+    source = (
+        RIGHT[name][0]["source"]
+        if row["of"] == "right"
+        else str(getattr(EXERCISES[name], row["of"]))
+    )
     if "was" not in row:
         return source
     lines = source.split("\n")
