@@ -1055,6 +1055,16 @@ def worktree_create(agent: Agent, name: str, task_id: int) -> str:
     return f"Task #{task_id} will be done in .worktrees/{name}."
 
 
+def merge(branch: str, folder: Path) -> None:
+    """Merge a branch into what is checked out in a folder, or leave the folder as it was."""
+    try:
+        git("merge", "-q", "--no-edit", branch, folder=folder)
+    except RuntimeError:
+        with suppress(RuntimeError):  # there is nothing to abort if it has not begun
+            git("merge", "--abort", folder=folder)
+        raise
+
+
 TESTS = os.getenv("AGENT_TESTS", "echo no tests ran: AGENT_TESTS is not set")  # a command
 
 
@@ -1065,16 +1075,6 @@ def tested(folder: Path) -> str:
     if tests.returncode:
         raise RuntimeError(f"the tests fail: {output}")
     return output
-
-
-def merge(branch: str, folder: Path) -> None:
-    """Merge a branch into what is checked out in a folder, or leave the folder as it was."""
-    try:
-        git("merge", "-q", "--no-edit", branch, folder=folder)
-    except RuntimeError:
-        with suppress(RuntimeError):  # there is nothing to abort if it has not begun
-            git("merge", "--abort", folder=folder)
-        raise
 
 
 @tool("lead")
