@@ -808,7 +808,7 @@ def next_work(teammate: Agent) -> str | None:
 def is_busy(teammate: Agent) -> bool:
     """Whether it works, or is idle but will find mail, or a task."""
     finds = take(teammate.name)[0] or ready(load_tasks())
-    return teammate.status == "working" or bool(finds)  # asked last: who has found it is working
+    return teammate.status == "working" or bool(finds)  # last: who has taken the find is working
 
 
 @hook("on_stop")
@@ -1005,8 +1005,10 @@ def is_alive(pid: int) -> bool:
     """Whether there is a process of this number."""
     try:
         os.kill(pid, 0)  # asks, and kills nobody
-    except OSError:  # no process, or one of another user
+    except ProcessLookupError:
         return False
+    except PermissionError:
+        pass  # there is one, and it's another user's
     return True
 
 
@@ -1017,7 +1019,7 @@ def is_at_work(task: dict) -> bool:
     return task["owner"] in ("lead", *MATES)
 
 
-@hook("on_stop")  # before it is idle, or the lead would find nobody busy and end
+@hook("on_stop")  # or the lead goes home before a stopped teammate's task is ready again
 def give_back(agent: Agent | None = None) -> None:
     """What a dead process or a stopped teammate was working on is ready again."""
     with locked(".tasks"):

@@ -9,13 +9,16 @@ from types import SimpleNamespace
 from typing import Any
 
 from learnkit.course.content import Repair, Verdict
+from learnkit.course.lessons.s11.shown import MEETS
 from learnkit.course.lessons.verdicts import in_a_folder, in_processes, with_settings
 from learnkit.errors import UsageError
 
 #: A process that claims task 1 once both are there (one may take long to start), and prints what
 #: came of it. The alarm ends what waits for ever.
-_CLAIM = """
-import pathlib, signal, sys, time
+_CLAIM = (
+    f"{MEETS}claiming = lambda: True"
+    """
+import signal, sys
 pathlib.Path(f"{sys.argv[1]}.there").touch()
 while len([*pathlib.Path().glob("*.there")]) < 2:
     time.sleep(0.002)
@@ -26,6 +29,7 @@ try:
 except ValueError:
     print("refused")
 """
+)
 _IN_TURN = """
 import signal
 signal.alarm(10)
@@ -36,6 +40,14 @@ for id in (1, 2):
     except ValueError:
         print("refused")
 print(agent.claim(3, "bob")["pid"] == __import__("os").getpid())
+"""
+
+
+_BESIDE = """
+import pathlib, signal
+signal.alarm(10)
+pathlib.Path("bob.there").touch()
+agent.claim(3, "bob")
 """
 
 
@@ -63,6 +75,20 @@ def check_claim(agent: Any) -> Verdict:
                 f"two processes claimed a free task: {' and '.join(ends)}. One should get it, and "
                 "the other one the ValueError, as before"
             )
+        with agent.locked(".tasks"):
+            beside = terminal.start("", program=_BESIDE)
+            for _ in range(200):
+                if agent.load_tasks()[3]["owner"] or (terminal.folder / "bob.there").exists():
+                    break
+                time.sleep(0.01)
+            time.sleep(0.2)
+            if agent.load_tasks()[3]["owner"]:
+                return (
+                    "while task_update held the lock of .tasks, a task was claimed. Both change "
+                    "tasks, so they need the same lock"
+                )
+        beside.wait()
+        agent.save_task({**agent.load_tasks()[3], "status": "pending", "owner": None})
         turn = terminal.start("", program=_IN_TURN)
         if turn.wait():
             return f"claiming one task after the other fails: {turn.last}"
@@ -111,6 +137,11 @@ def check_find_task(agent: Any) -> Verdict:
             why = f"Bob was faster with task 1, and the refusal ended Alice: {error}"
             return f"{why}. Task 2 was ready"
         except _Slept:
+            if agent.load_tasks()[2]["owner"] == "alice":
+                return (
+                    "alice claimed task 2 and went back to sleep. Does `find_task` return what it "
+                    "has claimed?"
+                )
             return "Bob was faster with task 1, and Alice went back to sleep. Task 2 was ready"
     if "#2" not in str(work):
         return f"Bob was faster with task 1, and task 2 was ready; Alice's next work was {work!r}"
@@ -121,16 +152,24 @@ def check_find_task(agent: Any) -> Verdict:
 
 def check_is_alive(agent: Any) -> Verdict:
     """Ask about a living and a dead process."""
+
+    def of_another_user(pid: int, number: int) -> None:
+        os.kill(pid, number)
+        raise PermissionError(1, "Operation not permitted")
+
+    theirs = SimpleNamespace(**{**vars(os), "kill": of_another_user})
     with in_processes(agent) as terminal:
         living = terminal.start("", program="import time; time.sleep(60)")
         dead = terminal.start("", program="pass")
         dead.wait()
-        for pid, right, what in (
-            (dead.pid, False, "a process that has ended"),
-            (living.pid, True, "a process that is alive"),
+        for pid, right, what, system in (
+            (dead.pid, False, "a process that has ended", os),
+            (living.pid, True, "a process that is alive", os),
+            (living.pid, True, "a process of another user, which is alive,", theirs),
         ):
             try:
-                alive = agent.is_alive(pid)
+                with with_settings(agent, os=system):
+                    alive = agent.is_alive(pid)
             except OSError as error:
                 return f"asked about {what}, it raised {error!r}"
             if bool(alive) != right:

@@ -52,15 +52,8 @@ def works_in_its_folder(agent: Any) -> Verdict:
 
 
 def tests_what_it_merges(agent: Any) -> Verdict:
-    """Check two branches that are each green, and red together, whatever the main one's name."""
-    if wrong := _tests_on(agent, "main"):
-        return wrong
-    wrong = _tests_on(agent, "trunk")
-    return wrong and f"where the main folder has checked out a branch called trunk: {wrong}"
-
-
-def _tests_on(agent: Any, branch: str) -> Verdict:
-    with _repository(agent, "one", "two", branch=branch) as root:
+    """Check two branches that are each green, and red together; and a main branch of any name."""
+    with _repository(agent, "one", "two") as root:
         for number, name in enumerate(("one", "two"), 1):
             (agent.worktree(name) / name).write_text(f"{number}")
         why = _refusal(agent, "one")
@@ -78,6 +71,9 @@ def _tests_on(agent: Any, branch: str) -> Verdict:
         (agent.worktree("two") / "two").write_text("3")
         if why := _refusal(agent, "two"):
             return f"the test was repaired in the worktree, and it still isn't merged: {why}"
+    with _repository(agent, "one", branch="trunk"):
+        if why := _refusal(agent, "one"):
+            return f"where the main folder's branch is called trunk, nothing is merged: {why}"
     return None
 
 
