@@ -22,7 +22,7 @@ HABITS = {
     f"every {every:g} s for {limit:g} s": (every, limit)
     for every, limit in ((5.0, 20.0), (2.0, 20.0), (5.0, 30.0))
 }
-ARRIVALS = tuple(float(second) for second in range(1, 42))
+ARRIVALS = tuple(second + 0.5 for second in range(41))
 #: The scale of the picture, in seconds.
 SCALE = 80.0
 At = Callable[[float], float]
@@ -204,6 +204,6 @@ def _because(run: Day, arrival: float, every: float, limit: float) -> str:
 
 def explorable() -> Explorable:
     """Let the task come earlier or later, and teammates that look more often, or for longer."""
-    arrival = drag(ARRIVALS, 20.0, "the task arrives at", unit="s")
+    arrival = drag(ARRIVALS, 20.5, "the task arrives at", unit="s")
     habits = [*HABITS]
     return explore(draw, arrival=arrival, habit=pick(habits, label="idle teammates look"))

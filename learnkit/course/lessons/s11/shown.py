@@ -8,8 +8,8 @@ from pathlib import Path
 from learnkit.course.display.card import Card
 from learnkit.views.drawing.text import esc
 
-#: Who has given back a lock in a claim waits for the other one, who does too, half a second at most:
-#: a claim in two steps shows that it is none.
+#: Who has given back a lock in a claim waits until the other one has, half a second at most: two
+#: steps that are locked each are not one.
 MEETS = """
 import contextlib, os, pathlib, time
 
