@@ -103,8 +103,8 @@ class Night {
     const adds = `+${number(each)} tokens in each request`;
     this.tokens.textContent = spent
       ? `${adds} · ≈${number(spent)} of ${number(budget)} spent`
-      : `${adds} · forecast ≈${number(least)} to ${number(most)} of ${number(budget)}: ` +
-        `${requests.join(" to ")} requests, more if more parts have work`;
+      : `${adds} · forecast ≈${number(least)} to ${number(most)} of ${number(budget)}, for ` +
+        `${requests.join(" to ")} requests: a part that works sends more of them`;
   }
 
   async play() {
