@@ -138,14 +138,6 @@ def shortened(text: str, limit: int = 50_000) -> str:
     return "\n".join([text[: limit // 2], left_out, text[-limit // 2 :]])
 
 
-def path_in(agent: Agent, path: str) -> Path:
-    """A path in the agent's folder; a link or `..` must not lead out of it."""
-    full = (agent.folder / path).resolve()
-    if not full.is_relative_to(agent.folder):
-        raise PermissionError(f"{path} is outside of your folder")
-    return full
-
-
 # A command that prints its environment must not print your key.
 ENV = {name: value for name, value in os.environ.items() if "ANTHROPIC" not in name}
 STARTED = set()  # processes that may still run
@@ -177,6 +169,14 @@ def end(*processes: subprocess.Popen) -> None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         STARTED.discard(process)
+
+
+def path_in(agent: Agent, path: str) -> Path:
+    """A path in the agent's folder; a link or `..` must not lead out of it."""
+    full = (agent.folder / path).resolve()
+    if not full.is_relative_to(agent.folder):
+        raise PermissionError(f"{path} is outside of your folder")
+    return full
 
 
 @tool("write")
@@ -223,12 +223,12 @@ ASKING = Lock()
 
 def refusal(agent: Agent, call: dict) -> str | None:
     """Why a call may not run, or None."""
-    groups = agent.tools[call["name"]].groups
-    decision = next((POLICY[group] for group in groups if group in POLICY), "allow")
-    given = [f"  {name}: {value}" for name, value in call["input"].items()]
-    if decision == "ask" and ask_user("\n".join([call["name"], *given])):
-        return None
-    return None if decision == "allow" else f"the user does not allow this {call['name']}"
+    tool, given = agent.tools[call["name"]], call["input"]
+    decision = next((POLICY[group] for group in tool.groups if group in POLICY), "allow")
+    names = dict.fromkeys([*inspect.signature(tool).parameters, *given])  # the path comes first
+    question = [call["name"], *(f"  {name}: {given[name]}" for name in names if name in given)]
+    allowed = decision == "allow" or (decision == "ask" and ask_user("\n".join(question)))
+    return None if allowed else f"the user does not allow this {call['name']}"
 
 
 def ask_user(question: str) -> bool:
@@ -240,61 +240,6 @@ def ask_user(question: str) -> bool:
 
 
 # %% s03 todo
-POINTS = ("start", "before_run", "before_model", "refuse", "after_tools", "on_stop")
-HOOKS = {point: {} for point in POINTS}
-
-
-def hook(point):
-    """Register a function that the harness calls at a point of the loop."""
-
-    def register(function):
-        HOOKS[point][function.__name__] = function
-        return function
-
-    return register
-
-
-def call_hooks(point: str, agent: Agent, *more) -> list[str]:
-    """Call the functions of a point, and return the texts that they give."""
-    return [text for function in [*HOOKS[point].values()] if (text := function(agent, *more))]
-
-
-@hook("refuse")
-def permission(agent: Agent, call: dict) -> str | None:
-    """A plan comes first, and then the user."""
-    return plan_first(agent, call) or refusal(agent, call)
-
-
-def run_calls(agent: Agent, calls: list[dict], results: dict) -> None:
-    """Run calls in order, but neighbouring subtasks side by side."""
-    stop = agent.stop_children = Event()
-
-    def answer(call):
-        with PLACES, suppress(KeyboardInterrupt):  # which ends a child that is to stop
-            if not stop.is_set():  # it may have waited for a place
-                results[call["id"]] = run_call(agent, call)
-
-    for is_task, group in groupby(calls, key=lambda call: call["name"] == "task"):
-        if not is_task:
-            for call in group:
-                results[call["id"]] = run_call(agent, call)
-            continue
-        threads = [Thread(target=answer, args=(call,), daemon=True) for call in group]
-        try:
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-        except KeyboardInterrupt:
-            stop.set()
-            raise
-
-
-def user_message(results: list[dict], texts: list[str]) -> dict:
-    """What the model gets after its calls: the results, and what hooks have to say."""
-    return {"role": "user", "content": results + [{"type": "text", "text": t} for t in texts]}
-
-
 MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 
 
@@ -327,11 +272,6 @@ def updated(before: list[dict], items: list[dict]) -> list[dict]:
     return items
 
 
-@hook("start")
-def start_todo(agent: Agent) -> None:
-    agent.items, agent.rounds = [], 0
-
-
 @tool("lead")
 def todo(agent: Agent, items: list) -> str:
     """Replace your todo list, to plan work of several steps and to keep the plan up to date.
@@ -339,6 +279,66 @@ def todo(agent: Agent, items: list) -> str:
     at most one is in_progress. Give every item each time."""
     agent.items = updated(agent.items, items)
     return render(agent.items)
+
+
+POINTS = ("start", "before_run", "before_model", "refuse", "after_tools", "on_stop")
+HOOKS = {point: {} for point in POINTS}
+
+
+def hook(point):
+    """Register a function that the harness calls at a point of the loop."""
+
+    def register(function):
+        HOOKS[point][function.__name__] = function
+        return function
+
+    return register
+
+
+def call_hooks(point: str, agent: Agent, *more) -> list[str]:
+    """Call the functions of a point, and return the texts that they give."""
+    return [text for function in [*HOOKS[point].values()] if (text := function(agent, *more))]
+
+
+@hook("refuse")
+def permission(agent: Agent, call: dict) -> str | None:
+    """A plan comes first, and then the user."""
+    return plan_first(agent, call) or refusal(agent, call)
+
+
+@hook("start")
+def start_todo(agent: Agent) -> None:
+    agent.items, agent.rounds = [], 0
+
+
+def run_calls(agent: Agent, calls: list[dict], results: dict) -> None:
+    """Run calls in order, but neighbouring subtasks side by side."""
+    stop = agent.stop_children = Event()
+
+    def answer(call):
+        with PLACES, suppress(KeyboardInterrupt):  # which ends a child that is to stop
+            if not stop.is_set():  # it may have waited for a place
+                results[call["id"]] = run_call(agent, call)
+
+    for is_task, group in groupby(calls, key=lambda call: call["name"] == "task"):
+        if not is_task:
+            for call in group:
+                results[call["id"]] = run_call(agent, call)
+            continue
+        threads = [Thread(target=answer, args=(call,), daemon=True) for call in group]
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        except KeyboardInterrupt:
+            stop.set()
+            raise
+
+
+def user_message(results: list[dict], texts: list[str]) -> dict:
+    """What the model gets after its calls: the results, and what hooks have to say."""
+    return {"role": "user", "content": results + [{"type": "text", "text": t} for t in texts]}
 
 
 @hook("after_tools")
@@ -471,6 +471,7 @@ def forget(agent: Agent) -> None:
         agent.focus = ""
 
 
+AGAIN = ("bash", "read_file")  # a call brings their results back; for bash, that's a bet
 KEPT, LAST = 3, 2  # newest results that are not cleared; newest messages that no summary replaces
 
 
@@ -481,10 +482,10 @@ def cleared(messages: list[dict]) -> list[dict]:
     old = [block for block in seen if block["type"] == "tool_result"][:-KEPT]
 
     def shorter(block):
-        text = block.get("content", "")
-        if block not in old or len(text) <= 100 or block.get("is_error") or "<skill" in text:
+        text, name = block.get("content", ""), names.get(block.get("tool_use_id"))
+        if block not in old or name not in AGAIN or len(text) <= 100 or block.get("is_error"):
             return block
-        return {**block, "content": f"[Previous: used {names[block['tool_use_id']]}]"}
+        return {**block, "content": f"[Previous: used {name}]"}
 
     return [{**one, "content": [shorter(block) for block in blocks(one)]} for one in messages]
 
@@ -496,10 +497,12 @@ what a tool can bring back."""
 
 def summarise(agent: Agent) -> None:
     """Put a summary in place of the older messages."""
+    # What stays, and what goes?
     newest = tail(agent.messages, LAST)
     older = agent.messages[: -len(newest)]
     if not older:
         return
+    # Ask for a summary of what goes, in a request without tools.
     text = shortened(json.dumps(older, ensure_ascii=False), 4 * THRESHOLD)
     wish = f"{WISH} Above all: {agent.focus}." if agent.focus else WISH
     question = {"role": "user", "content": f"{wish}\n\n{text}"}
@@ -509,8 +512,9 @@ def summarise(agent: Agent) -> None:
         print(f"no summary: {error}", file=sys.stderr)
         return
     summary = "\n".join(block.text for block in reply.content if block.type == "text")
-    if not summary:  # nothing is worse than too much
+    if not summary:  # it would lose everything
         return
+    # Put it in their place, with what code carries over.
     lines = [f"[Summary of {save_transcript(agent)}]", summary, *carried(agent)]
     newest = [{**message, "content": blocks(message)} for message in newest]
     agent.messages = [{"role": "user", "content": "\n".join(lines)}, *newest]

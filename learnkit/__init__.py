@@ -40,7 +40,7 @@ _PUBLIC = {
     "mechanisms.background": "Background",
     "mechanisms.checkpoints": "Checkpoints",
     "mechanisms.coding": "CodingTools",
-    "mechanisms.compaction.mechanism": "Compaction micro_compact",
+    "mechanisms.compaction.mechanism": "Compaction",
     "mechanisms.goal": "Goal",
     "mechanisms.hooks": "UserHooks",
     "mechanisms.instructions": "Instructions",
@@ -107,7 +107,6 @@ if TYPE_CHECKING:
     from learnkit.mechanisms.checkpoints import Checkpoints as Checkpoints
     from learnkit.mechanisms.coding import CodingTools as CodingTools
     from learnkit.mechanisms.compaction.mechanism import Compaction as Compaction
-    from learnkit.mechanisms.compaction.mechanism import micro_compact as micro_compact
     from learnkit.mechanisms.goal import Goal as Goal
     from learnkit.mechanisms.hooks import UserHooks as UserHooks
     from learnkit.mechanisms.instructions import Instructions as Instructions

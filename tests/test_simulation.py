@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ import simulated
 from simulated import simulate
 
 import learnkit as lk
+from learnkit.backends.files import tracker
 from learnkit.backends.files.mailbox import Inbox
-from learnkit.backends.files.tracker import Tracker
 from learnkit.mechanisms.autonomy.claims import Claims
 from learnkit.mechanisms.teams.delivery import Delivery
 
@@ -72,14 +73,12 @@ def forgets(self: Inbox) -> list[Any]:
 take = Inbox.take
 
 
-def anybody(self: Tracker, data: Any, id: str, late: bool = True) -> Any:
+def anybody(requests: list[Any], id: str) -> Any:
     """Find a request, and say that it is pending, whatever it is."""
-    return find(self, data, id, late).__class__(
-        **{**find(self, data, id, late).to_json(), "state": "pending"}
-    )
+    return replace(find(requests, id), state="pending")
 
 
-find = Tracker._find
+find = tracker._find
 
 
 @pytest.mark.parametrize(
@@ -87,7 +86,7 @@ find = Tracker._find
     [
         (Delivery, "keep", believe, "told 0 times", (13, 46, 48, 89)),
         (Inbox, "take", forgets, r"told \d times", range(3)),
-        (Tracker, "_find", anybody, "has no end, or two", range(3)),
+        (tracker, "_find", anybody, "has no end, or two", range(3)),
         (Claims, "give_back", lambda self, name, by: None, "still held|not done", range(10)),
     ],
 )

@@ -63,7 +63,7 @@ def test_a_body_is_short_enough_and_a_description_says_when(skill: Skill) -> Non
     assert 80 <= len(skill.body.splitlines()) < 500
     assert skill.tokens < 5000
     assert "Use it when" in skill.description
-    assert skill.license == "MIT"
+    assert "\nlicense: MIT\n" in (skill.folder / "SKILL.md").read_text()
     assert skill.tags
 
 

@@ -24,8 +24,8 @@ All of them have in common:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from learnkit.backends.task import Changes
 
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 Member = dict[str, str]
 
 
-@runtime_checkable
 class InboxReader(Protocol):
     """One agent's cursor in its inbox. It belongs to that agent, and only one is used at a time.
 
@@ -69,7 +68,6 @@ class InboxReader(Protocol):
         """Move the cursor, durably, after all messages that were taken: they are dealt with."""
 
 
-@runtime_checkable
 class MailBackend(Protocol):
     """The inboxes of a team; :class:`learnkit.Mailbox` keeps them in files.
 
@@ -156,7 +154,6 @@ class MailBackend(Protocol):
         """
 
 
-@runtime_checkable
 class BoardBackend(Protocol):
     """The tasks of a team; :class:`learnkit.TaskBoard` keeps them in files.
 
@@ -342,13 +339,12 @@ class BoardBackend(Protocol):
         """
 
 
-@runtime_checkable
 class RequestBackend(Protocol):
     """The requests of a team; ``files.tracker.Tracker`` keeps them in a file.
 
     A request is pending until it is answered, once and only by its addressee, or until it expires:
     at its deadline, or because the teammate that it concerns has ended or has a new assignment.
-    ``learnkit.backends.request.RULES`` lists every succession of states that is allowed.
+    ``learnkit.backends.request.ANSWERS`` lists what may be answered.
     """
 
     def open(
@@ -442,31 +438,19 @@ class RequestBackend(Protocol):
             teammate: name of the teammate.
         """
 
-    def require_plan(self, required: bool, name: str = "", role: str = "") -> None:
-        """Say whether a member must have a plan approved before it may write.
+    def require_plan(self, required: bool) -> None:
+        """Say whether members in processes of their own may write only after a plan was approved.
 
-        The lead's harness says it here, so that members in processes of their own learn of it.
-
-        Args:
-            required: whether it must.
-            name: of the member that this concerns, as long as it has ``role``. Empty for all
-                members: whatever was said before is forgotten.
-            role: of the member.
-        """
-
-    def requires_plan(self, name: str, role: str) -> bool:
-        """Whether a member must have a plan approved: what was said of it, or else of all members.
+        The lead's harness says it here, so that they learn of it.
 
         Args:
-            name: of the member.
-            role: of the member.
-
-        Returns:
-            False if nothing was said.
+            required: whether they must.
         """
 
+    def requires_plan(self) -> bool:
+        """Whether they must; False if nothing was said."""
 
-@runtime_checkable
+
 class RosterBackend(Protocol):
     """The members of a team; ``files.roster.Roster`` keeps them in a file.
 
@@ -517,7 +501,6 @@ class RosterBackend(Protocol):
         """
 
 
-@runtime_checkable
 class Backend(Protocol):
     """One place that keeps everything of one or several teams; see :func:`learnkit.open_backend`.
 
@@ -559,20 +542,6 @@ class Backend(Protocol):
 
         Args:
             team: its name.
-        """
-
-    def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
-        """Call a function when something of a team may have changed, and every few seconds.
-
-        The call is a hint to look, and comes from a thread of the backend's own. It may come when
-        nothing has changed, and once for several changes.
-
-        Args:
-            team: its name.
-            changed: is called; it must be quick, and must not raise.
-
-        Returns:
-            What ends this. After it has returned there is no call any more.
         """
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""A request that needs an answer: what every backend stores, and which state may follow which.
+"""A request that needs an answer: what every backend stores, and what may become of it.
 
 A request has an id, so that "ok" answers one question and no other.
 """
@@ -13,47 +13,11 @@ State = Literal["pending", "approved", "rejected", "changes_requested", "expired
 Answer = Literal["approved", "rejected", "changes_requested"]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One legal succession of states.
-
-    Attributes:
-        kind: of the request.
-        before: the state that it has.
-        after: the state that may follow.
-        by: who may cause it: the addressee, or the harness by itself.
-        then: what it means.
-    """
-
-    kind: Kind
-    before: State
-    after: State
-    by: Literal["addressee", "harness"]
-    then: str
-
-
-#: All that can happen to a request; nothing else can.
-RULES: tuple[Rule, ...] = (
-    Rule("shutdown", "pending", "approved", "addressee", "it finishes the calls in hand and ends"),
-    Rule("shutdown", "pending", "rejected", "addressee", "it works on"),
-    Rule(
-        "shutdown",
-        "pending",
-        "expired",
-        "harness",
-        "it gets no further turn; a model call under way isn't interrupted",
-    ),
-    Rule("plan", "pending", "approved", "addressee", "the tools that write are open to it"),
-    Rule("plan", "pending", "rejected", "addressee", "the tools that write stay closed"),
-    Rule("plan", "pending", "changes_requested", "addressee", "it is asked for another plan"),
-    Rule(
-        "plan",
-        "pending",
-        "expired",
-        "harness",
-        "nothing, because its author has ended or has another task",
-    ),
-)
+#: What the addressee of a pending request may answer. It may also expire; nothing else can happen.
+ANSWERS: dict[Kind, tuple[Answer, ...]] = {
+    "shutdown": ("approved", "rejected"),
+    "plan": ("approved", "rejected", "changes_requested"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +60,3 @@ class Request:
     def to_json(self) -> dict[str, Any]:
         """The request as the file has it."""
         return asdict(self)
-
-
-def may(request: Request, after: State, by: Literal["addressee", "harness"]) -> bool:
-    """Whether a request may get a state."""
-    found = (request.kind, request.state, after, by)
-    return any((rule.kind, rule.before, rule.after, rule.by) == found for rule in RULES)

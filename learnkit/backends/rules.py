@@ -29,17 +29,10 @@ NAMED = 20
 _BEGUN = ("in_progress", "completed")
 
 
-class UnknownTask(ToolError):
-    """No task has an id.
-
-    Attributes:
-        id: that was asked for.
-    """
-
-    def __init__(self, id: int, known: Sequence[int]) -> None:
-        self.id = id
-        named = ", ".join(map(str, known[:NAMED])) + (", …" if len(known) > NAMED else "")
-        super().__init__(f"there is no task {id}; the board has: {named or 'none'}")
+def unknown(id: int, known: Sequence[int]) -> ToolError:
+    """Return the error for an id that no task has."""
+    named = ", ".join(map(str, known[:NAMED])) + (", …" if len(known) > NAMED else "")
+    return ToolError(f"there is no task {id}; the board has: {named or 'none'}")
 
 
 def change(tasks: dict[int, Task], id: int, changes: Changes) -> None:
@@ -154,7 +147,7 @@ def may_change(task: Task, by: str) -> bool:
 def find(tasks: dict[int, Task], id: int) -> Task:
     """Return a task."""
     if id not in tasks:
-        raise UnknownTask(id, list(tasks))
+        raise unknown(id, list(tasks))
     return tasks[id]
 
 

@@ -69,7 +69,7 @@ def opened(model: str | Path, context: int = 8192) -> tuple[Local, str]:
     source, name = Local(loaded(path, context)), path.stem
     # The contract and compaction look it up; it writes what the context has room for.
     accepts = frozenset({"adaptive", "disabled"})
-    MODELS[name] = ModelSpec(name, 128_000, context, "adaptive", accepts, False, False, False)
+    MODELS[name] = ModelSpec(name, 128_000, context, accepts, False)
     return source, name
 
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from learnkit.core.token_count import sent
-from learnkit.errors import UsageError
 
 #: Every value that ``thinking.type`` may have in a request.
 THINKING_TYPES = ("adaptive", "enabled", "disabled", "between_tools")
@@ -28,60 +27,51 @@ class ModelSpec:
         id: the name used in requests.
         max_output: largest ``max_tokens``, in tokens.
         window: longest prompt, in tokens.
-        thinking: ``always`` (on, whatever is asked), ``adaptive`` (the model decides; can be
-            switched off) or ``manual`` (off unless a budget is given).
-        accepts: the values of ``thinking.type`` that do not get a 400.
-        prefill: a conversation may end with a half-written assistant message.
-        system_messages: messages of role ``system`` may stand inside the conversation.
+        accepts: the values of ``thinking.type`` that do not get a 400. A model that does not accept
+            ``disabled`` always thinks before it replies.
         preserved_thinking: a returned thinking block is bound to everything before it.
     """
 
     id: str
     max_output: int
     window: int
-    thinking: Literal["always", "adaptive", "manual"]
     accepts: frozenset[str]
-    prefill: bool
-    system_messages: bool
     preserved_thinking: bool
 
-
-def _always(id: str, *also: str) -> ModelSpec:
-    """A model of the current line-up that always thinks before it replies."""
-    accepts = frozenset({"adaptive", *also})
-    return ModelSpec(id, 128_000, 1_000_000, "always", accepts, False, True, True)
-
-
-def _adaptive(id: str, *also: str, system: bool, preserved: bool = False) -> ModelSpec:
-    """A model, from 4.6 on, that decides by itself and can be told not to think."""
-    accepts = frozenset({"adaptive", "disabled", *also})
-    return ModelSpec(id, 128_000, 1_000_000, "adaptive", accepts, False, system, preserved)
+    @property
+    def always_thinks(self) -> bool:
+        """Whether it thinks, whatever is asked."""
+        return "disabled" not in self.accepts
 
 
-def _manual(id: str) -> ModelSpec:
-    """A model from before 4.6: prefill, and thinking only with a budget."""
-    accepts = frozenset({"enabled", "disabled"})
-    return ModelSpec(id, 64_000, 200_000, "manual", accepts, True, False, False)
+def _current(id: str, *accepts: str, preserved: bool = True) -> ModelSpec:
+    return ModelSpec(id, 128_000, 1_000_000, frozenset(accepts), preserved)
+
+
+def _older(id: str) -> ModelSpec:
+    """A model from before 4.6; the contract checks it by the rules of the current ones.
+
+    So it refuses a begun answer (prefill), which the API takes there.
+    """
+    return ModelSpec(id, 64_000, 200_000, frozenset({"adaptive", "disabled", "enabled"}), False)
 
 
 #: Model id -> what is known about it.
 MODELS: dict[str, ModelSpec] = {
     spec.id: spec
     for spec in (
-        _always("claude-opus-5-5"),
-        _always("claude-fable-5-1"),
+        _current("claude-opus-5-5", "adaptive"),
+        _current("claude-fable-5-1", "adaptive"),
         # It refuses "disabled"; "between_tools" is its nearest thing to off.
-        _always("claude-sonnet-5-5", "between_tools"),
-        _adaptive("claude-haiku-5-5", system=True, preserved=True),
-        # Assumption: it takes system messages, as the Opus models before and after it do.
-        _adaptive("claude-opus-5", system=True),
-        # Assumption: it does not take them; only third parties say so.
-        _adaptive("claude-sonnet-5", system=False),
-        _adaptive("claude-opus-4-8", system=True),
+        _current("claude-sonnet-5-5", "adaptive", "between_tools"),
+        _current("claude-haiku-5-5", "adaptive", "disabled"),
+        _current("claude-opus-5", "adaptive", "disabled", preserved=False),
+        _current("claude-sonnet-5", "adaptive", "disabled", preserved=False),
+        _current("claude-opus-4-8", "adaptive", "disabled", preserved=False),
         # A budget is deprecated here (the SDK warns) but still accepted.
-        _adaptive("claude-opus-4-6", "enabled", system=False),
-        _manual("claude-haiku-4-5"),
-        _manual("claude-opus-4-5"),
+        _current("claude-opus-4-6", "adaptive", "disabled", "enabled", preserved=False),
+        _older("claude-haiku-4-5"),
+        _older("claude-opus-4-5"),
     )
 }
 
@@ -165,15 +155,3 @@ PRICES: dict[str, Price] = {
 def price_of(model: str, prices: Mapping[str, Price] = PRICES) -> Price | None:
     """Look up what a model costs; None if the table does not have it."""
     return prices.get(model) or prices.get(re.sub(r"-\d{8}$", "", model))
-
-
-def model_spec(id: str) -> ModelSpec:
-    """Look a model up."""
-    try:
-        return MODELS[id]
-    except KeyError:
-        known = ", ".join(MODELS)
-        raise UsageError(
-            f"no model {id!r} in learnkit's catalogue: use one of {known}, "
-            "or add it to learnkit/core/catalog.py"
-        ) from None

@@ -44,9 +44,8 @@ BACKGROUND_RESULTS, AUTO_CLAIMED = frame("background-results"), frame("auto-clai
 REMINDER, IDENTITY, WORKTREE = frame("reminder"), frame("identity"), frame("worktree")
 TODO_LIST, TASKS, SKILL = frame("todo"), frame("tasks"), frame("skill")
 SUMMARY, SUMMARY_SO_FAR = frame("summary"), frame("summary-so-far")
-REQUEST, EARLIER = frame("request"), frame("earlier")
-ATTACHMENT = frame("attachment")
-CONVERSATION, GOAL, BACKGROUND = frame("conversation"), frame("goal"), frame("background")
+REQUEST, ATTACHMENT = frame("request"), frame("attachment")
+CONVERSATION, GOAL = frame("conversation"), frame("goal")
 INSTRUCTIONS, ENVIRONMENT, HOOK = frame("instructions"), frame("environment"), frame("hook")
 MEMORY, MCP = frame("memory"), frame("mcp")
 

@@ -5,7 +5,7 @@ quote it; the limits are as others report them (November 2026), an upper bound. 
 patches of 28 by 28 pixels, a token each. One with an edge over 2,576 pixels, or more than 4,784
 patches, is scaled down first; older models scale down earlier, so that this is the upper bound. A
 page of a PDF costs 1,500 to 3,000 tokens, of which the upper bound is taken. What cannot be
-measured, such as an image behind a URL, counts as the largest one.
+measured, such as an image behind a URL or one that is neither PNG nor JPEG, counts as the largest.
 """
 
 from __future__ import annotations
@@ -72,12 +72,8 @@ def _size(data: bytes) -> tuple[int, int] | None:
     """Width and height from the head of an image file; None if it is of no known kind."""
     if data.startswith(b"\x89PNG\r\n\x1a\n") and len(data) >= 24:
         return _number(data[16:20]), _number(data[20:24])
-    if data.startswith((b"GIF87a", b"GIF89a")) and len(data) >= 10:
-        return int.from_bytes(data[6:8], "little"), int.from_bytes(data[8:10], "little")
     if data.startswith(b"\xff\xd8"):
         return _jpeg_size(data)
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP" and len(data) >= 30:
-        return _webp_size(data)
     return None
 
 
@@ -88,19 +84,6 @@ def _jpeg_size(data: bytes) -> tuple[int, int] | None:
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):  # a frame begins
             return _number(data[place + 7 : place + 9]), _number(data[place + 5 : place + 7])
         place += 2 + _number(data[place + 2 : place + 4])
-    return None
-
-
-def _webp_size(data: bytes) -> tuple[int, int] | None:
-    if data[12:16] == b"VP8X":
-        edges = data[24:27], data[27:30]
-        return tuple(int.from_bytes(one, "little") + 1 for one in edges)  # type: ignore[return-value]
-    if data[12:16] == b"VP8L":
-        bits = int.from_bytes(data[21:25], "little")
-        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-    if data[12:16] == b"VP8 ":
-        width, height = (int.from_bytes(data[at : at + 2], "little") for at in (26, 28))
-        return width & 0x3FFF, height & 0x3FFF
     return None
 
 

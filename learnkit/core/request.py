@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import time
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -388,15 +387,8 @@ def _retry_after(error: Exception) -> float | None:
             continue
         try:
             return max(0.0, float(value) / unit)
-        except ValueError:
-            pass
-        from email.utils import parsedate_to_datetime  # slow to import, and seldom needed
-
-        try:
-            when = parsedate_to_datetime(value)
-        except ValueError:
+        except ValueError:  # a date, which the API doesn't send
             continue
-        return max(0.0, when.timestamp() - time.time())
     return None
 
 

@@ -12,7 +12,7 @@ import functools
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args, overload
 
 from learnkit.core.asynchronous import finished
@@ -38,14 +38,13 @@ class Tool:
         name: by default the function's.
         description: by default the docstring, without its section ``Args:``.
         parallel: how many calls of one reply may run side by side; True for 4.
-        group: a purpose by which :func:`select` finds it, such as ``"file"``.
         read_only: it changes nothing but the notes of the agent that calls it, so that a subagent
             of the kind ``explore`` keeps it, and a teammate needs no approved plan for it.
         internal: it changes only what the harness keeps for its agents, such as tasks, messages and
             teammates: no file of the user's, and it runs no command, so the user is not asked.
         holds: how long a result matters, for compaction: ``"always"``, such as instructions;
-            ``"last"``, until the next one of the tool or its group, such as a plan; ``""``, not
-            longer than other output.
+            ``"last"``, until the next one of the tool, such as a plan; ``""``, not longer than
+            other output.
 
     Raises:
         UsageError: for a name the API refuses, a signature that no schema can express, or another
@@ -59,7 +58,6 @@ class Tool:
         name: str | None = None,
         description: str | None = None,
         parallel: bool | int = False,
-        group: str = "",
         read_only: bool = False,
         internal: bool = False,
         holds: Holds = "",
@@ -77,7 +75,7 @@ class Tool:
         self.parallel = SIDE_BY_SIDE if parallel is True else max(1, parallel)
         if holds not in get_args(Holds):
             raise UsageError(f"tool {self.name!r}: holds is {holds!r}; give 'always', 'last' or ''")
-        self.group, self.read_only, self.internal = group, read_only, internal
+        self.read_only, self.internal = read_only, internal
         self.holds: Holds = holds
         self._function = function
         self._arguments = Arguments(function, self.name)
@@ -173,7 +171,6 @@ def tool(
     name: str | None = None,
     description: str | None = None,
     parallel: bool | int = False,
-    group: str = "",
     read_only: bool = False,
     internal: bool = False,
     holds: Holds = "",
@@ -188,16 +185,6 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     if function is None:
         return lambda function: Tool(function, **options)
     return Tool(function, **options)
-
-
-def select(tools: Iterable[Tool], *groups: str) -> list[Tool]:
-    """The tools of some groups, in their own order, so that a mode loads only what it needs."""
-    tools = list(tools)
-    known = {one.group for one in tools if one.group} | {"all"}
-    for group in groups:
-        if group not in known:
-            raise UsageError(f"no tool is in group {group!r}; groups: {', '.join(sorted(known))}")
-    return [one for one in tools if "all" in groups or one.group in groups]
 
 
 def _as_result(value: Any) -> str | list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from learnkit.course import files as course_files
 from learnkit.course.agent_file import forks
 from learnkit.course.agent_file.cells import left_outside, register
-from learnkit.course.content import Game, Lesson, load
+from learnkit.course.content import Game, Lesson, Prediction, load
 from learnkit.course.display.badge import MODES, badge, filled_badge
 from learnkit.course.display.card import Card, inline, show
 from learnkit.course.display.loop import loop_card
@@ -28,7 +28,7 @@ from learnkit.course.display.question_cards import prediction_card, quiz_card, r
 from learnkit.course.exercise_checks import ExerciseCheck, judge
 from learnkit.course.jupyter.errors import explain_errors
 from learnkit.course.progress import Progress, is_copy, working_copy
-from learnkit.course.questions import Questions
+from learnkit.course.questions import named
 from learnkit.course.scenario import Run, Workspaces, messages_view
 from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
@@ -60,7 +60,7 @@ class Lab:
         os.environ[SWITCH] = "1"  # for the whole kernel: lessons also make shells of their own
         self.lesson, self.mode, self.static = lesson, mode, static
         self.name = recording.stem
-        self._questions = Questions(lesson, self.remember)
+        self._predicted: dict[str, str] = {}  # name -> the letter that was chosen
         self._recording = recording
         self._workspaces = Workspaces()
         self._unused: dict[str, set[str]] = {}
@@ -79,15 +79,20 @@ class Lab:
         Raises:
             UsageError: if there is no such prediction or option.
         """
-        prediction = self._questions.prediction(name)
+        prediction = self._prediction(name)
+
+        def note(letter: str) -> None:
+            named(prediction.options, letter, "option")
+            self._predicted[name] = letter
+            self.remember("predictions", name, letter)
+
         if answer is not None:
-            self._questions.predict(name, answer)
+            note(answer)
             return prediction_card(prediction, answer)
 
         def widget() -> Any:
             from learnkit.course.display.question_widgets import Choice, texts
 
-            note = partial(self._questions.predict, name)
             return Choice(f"Predict: {prediction.question}", texts(prediction.options), note).box
 
         return prediction_card(prediction, None).or_widget(widget)
@@ -101,8 +106,12 @@ class Lab:
         Raises:
             UsageError: if there is no such prediction.
         """
-        prediction, given = self._questions.prediction(name), self._questions.predicted.get(name)
-        return reveal_card(prediction, given, prediction.repair in self._repaired)
+        prediction = self._prediction(name)
+        repaired = prediction.repair in self._repaired
+        return reveal_card(prediction, self._predicted.get(name), repaired)
+
+    def _prediction(self, name: str) -> Prediction:
+        return named(self.lesson.predictions, name, "prediction")
 
     def exercise(self, number: int) -> ExerciseCheck:
         """Check an exercise: write ``@lab.exercise(1)`` above the function or class.
@@ -117,7 +126,8 @@ class Lab:
             UsageError: if there is no such exercise.
         """
         passed = partial(self.remember, "exercises", str(number))
-        return ExerciseCheck(number, self._questions.exercise(number), passed)
+        exercises = {str(i): one for i, one in enumerate(self.lesson.exercises, start=1)}
+        return ExerciseCheck(number, named(exercises, str(number), "exercise"), passed)
 
     def repaired(self, name: str) -> Card:
         """Try what the learner has put in the place of a naive part of ``agent.py``.
@@ -156,15 +166,21 @@ class Lab:
         Raises:
             UsageError: if there is no such question or option.
         """
-        questions = self._questions
+        questions = self.lesson.questions
+
+        def note(name: str, letter: str) -> None:
+            question = named(questions, name, "question")
+            named(question.options, letter, f"option of {name}")
+            self.remember("quiz", name, letter)
+
         for name, letter in answers.items():
-            questions.answer(name, letter)
-        card = quiz_card(questions.quiz, answers)
+            note(name, letter)
+        card = quiz_card(questions, answers)
 
         def widget() -> Any:
             from learnkit.course.display.question_widgets import quiz_box
 
-            return quiz_box(questions.quiz, questions.answer)
+            return quiz_box(questions, note)
 
         return card if answers else card.or_widget(widget)
 
@@ -192,22 +208,26 @@ class Lab:
         Raises:
             UsageError: if the recording has no such scenario.
         """
+        from learnkit.course.first_edit.answers import is_given
+
         with contextlib.ExitStack() as stack:
             workspace = self._workspaces.new()
             stack.callback(shutil.rmtree, workspace.parent, ignore_errors=True)
-            run = self._opened(stack, workspace, name, script, watched=script is None)
-            stack.enter_context(run.clock)
-            with self._stopped(run.client.source):
-                yield run
+            unseen = script is not None or self.static or is_given()
+            client = self._client(name, script, 0.0 if unseen else pace())
+            stack.callback(self._note_unused, name, client)
+            stack.callback(client.close)
+            stack.enter_context(client.clock)
+            with self._stopped(client.source):
+                yield Run(workspace, client, EventLog(), LocalShell())
 
-    def show(self, messages: Sequence[Any], *, first: int = 0) -> Messages:
+    def show(self, messages: Sequence[Any]) -> Messages:
         """Return the message array view of a plain list of messages.
 
         Args:
             messages: dicts, or objects of the SDK.
-            first: number of the first one, for a part of an array: ``messages[3:7]`` has 3.
         """
-        return messages_view(messages, first)
+        return messages_view(messages)
 
     def own_runs(self) -> dict[str, list[dict[str, Any]]]:
         """Return the messages of each run that a model made of the lesson's task, in order."""
@@ -294,11 +314,6 @@ class Lab:
         turns = [turn for turn in Recording.load(self._recording).turns if not turn.invited]
         return [t.id for t in turns if t.id in self._unused.get(t.scenario, {t.id})]
 
-    def reset(self) -> None:
-        """Forget the predictions made so far, and remove the workspaces."""
-        self._questions.predicted.clear()
-        self._workspaces.clear()
-
     def remove(self) -> None:
         """Remove the workspaces. Twice is no error."""
         forks.end()
@@ -314,24 +329,6 @@ class Lab:
         if self.mode == "replay" and (unused := self.unused()):
             line += f" Recorded turns never used: {', '.join(unused)}."
         print(line)
-
-    def _opened(
-        self,
-        stack: contextlib.ExitStack,
-        workspace: Path,
-        name: str,
-        script: Script | Source | None,
-        *,
-        watched: bool,
-    ) -> Run:
-        """A fresh run, which the stack closes; it is paced if it is watched."""
-        from learnkit.course.first_edit.answers import is_given
-
-        unseen = not watched or self.static or is_given()
-        client = self._client(name, script, 0.0 if unseen else pace())
-        stack.callback(self._note_unused, name, client)
-        stack.callback(client.close)
-        return Run(workspace, client, EventLog(), LocalShell())
 
     def _client(self, scenario: str, script: Script | Source | None, pace: float) -> Client:
         from learnkit.clients.connect import connect, from_source, recorded, scripted

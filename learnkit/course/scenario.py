@@ -58,14 +58,6 @@ class Run:
         """
         return Agent(self.client, mechanisms, **{"events": self.events, **options})
 
-    def show(self, messages: Sequence[Any]) -> Messages:
-        """Return the message array view of a plain list of messages.
-
-        Args:
-            messages: dicts, or objects of the SDK.
-        """
-        return messages_view(messages)
-
     @contextlib.contextmanager
     def serves(self, agent: ModuleType) -> Iterator[None]:
         """Let a module ``agent`` ask this run's client and work in its workspace, in a block.
@@ -121,12 +113,12 @@ class _AtOnce:
         return replace(self._source.answer(request, lane), latency=0)
 
 
-def messages_view(messages: Sequence[Any], first: int = 0) -> Messages:
+def messages_view(messages: Sequence[Any]) -> Messages:
     """Return the message array view of a plain list of messages, as a hand-written loop has it."""
     from learnkit.views import Messages
 
     log = EventLog()
-    for index, message in enumerate(messages, first):
+    for index, message in enumerate(messages):
         log.append(MessageAdded(index=index, message=_plain(message)))
     return Messages(log)
 
@@ -209,12 +201,6 @@ class Workspaces:
                 raise
             self._folder = folder
         return self._folder
-
-    def clear(self) -> None:
-        """Remove the workspaces of earlier runs."""
-        if self._folder is not None:
-            for left in self._folder.glob("run-*"):
-                shutil.rmtree(left, ignore_errors=True)
 
     def remove(self) -> None:
         """Remove everything. Twice is no error."""

@@ -61,13 +61,6 @@ class RaceLost:
     writer: str = "?"
 
 
-@event("race.repeated", lesson="s09", sentence="{text:quoted} is read once more.")
-class RaceRepeated:
-    """The reader gets a message that it had got before."""
-
-    text: str
-
-
 @event("race.ended", lesson="s09", sentence="{sent:message} sent, {read} read.")
 class RaceEnded:
     """The run is over; ``texts`` are in the inbox, or in the reader's hands."""

@@ -23,7 +23,7 @@ from learnkit.events.background import End, JobDelivered, JobEnded, JobStarted
 from learnkit.runtime.clock import Signal, Worker, joined
 from learnkit.runtime.interrupts import unbroken
 from learnkit.runtime.job_wrappers import counted, slept, watched
-from learnkit.runtime.shell import LocalShell, Shell, ShellResult
+from learnkit.runtime.shell import AnyOf, LocalShell, Shell, ShellResult
 from learnkit.runtime.truncate import head_and_tail
 from learnkit.runtime.virtual_clock import VirtualClock
 from learnkit.runtime.workspace import Workspace
@@ -232,7 +232,7 @@ class Background(Mechanism):
     def _work(self, job: Job) -> None:
         """The job's thread: run the command, keep what came of it."""
         agent = self.agent
-        clock, stop = agent.clock, _AnyOf(agent.stop, job.stop)
+        clock, stop = agent.clock, AnyOf(agent.stop, job.stop)
         began = clock.time()
         status: End = "error"
 
@@ -271,7 +271,7 @@ class Background(Mechanism):
             job.seconds = clock.time() - began
             self._end(job, status)
 
-    def _run(self, command: str, stop: _AnyOf, started: Callable[[], object]) -> ShellResult:
+    def _run(self, command: str, stop: AnyOf, started: Callable[[], object]) -> ShellResult:
         folder = self.workspace.root
         return self.shell.run(self.workspace.unmasked(command), folder, self.limit, stop, started)
 
@@ -308,16 +308,6 @@ class Background(Mechanism):
         self.emit(JobDelivered(ids=tuple(job.id for job in ended), by=by))
         texts = [defused(job.report()) for job in ended]
         return "\n".join([f"<{BACKGROUND_RESULTS}>", *texts, f"</{BACKGROUND_RESULTS}>"])
-
-
-class _AnyOf:
-    """One stop made of several."""
-
-    def __init__(self, *signals: Signal) -> None:
-        self._signals = signals
-
-    def is_set(self) -> bool:
-        return any(signal.is_set() for signal in self._signals)
 
 
 def _status(result: ShellResult) -> End:

@@ -36,7 +36,6 @@ class CodingTools(Mechanism):
     """bash, read_file, write_file and edit_file in one workspace.
 
     Only the file tools are confined to the workspace; where bash can reach is up to the shell.
-    The groups are ``"code"`` (bash) and ``"file"`` (the others), for :func:`.select`.
 
     Args:
         workspace: the folder; is created if it does not exist. The model knows it as
@@ -63,7 +62,7 @@ class CodingTools(Mechanism):
         self.shell = LocalShell() if shell is None else shell
         self.timeout = timeout
 
-    @tool(group="code")
+    @tool
     def bash(self, agent: Agent | None, command: str) -> str:
         """Run a bash command in the workspace and return its output, including errors.
 
@@ -91,7 +90,7 @@ class CodingTools(Mechanism):
             raise ToolError(output)
         return output if result.code == 0 else _noted(output, f"[exit code {result.code}]")
 
-    @tool(group="file", read_only=True, parallel=True)
+    @tool(read_only=True, parallel=True)
     def read_file(self, path: str, limit: int | None = None, offset: int = 0) -> str:
         """Read a text file and return its lines unchanged and unnumbered, ready for edit_file.
 
@@ -115,7 +114,7 @@ class CodingTools(Mechanism):
             shown = _noted(shown.removesuffix("\n"), more)
         return _noted(shown, "[… read it in parts with limit and offset …]") if cut else shown
 
-    @tool(group="file")
+    @tool
     def write_file(self, path: str, content: str) -> str:
         """Write a text file. Creates missing folders, and replaces a file that exists.
 
@@ -129,7 +128,7 @@ class CodingTools(Mechanism):
         shown = self.workspace.shown(self.workspace.locate(path))
         return f"{'Created' if new else 'Replaced'} {shown} ({counted})."
 
-    @tool(group="file")
+    @tool
     def edit_file(self, path: str, old_text: str, new_text: str, agent: Agent | None = None) -> str:
         """Replace the first occurrence of a text in a file.
 

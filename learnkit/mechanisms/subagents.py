@@ -2,39 +2,30 @@
 
 What a child reads on the way fills the child's messages and not the parent's. The children share
 the file system, the event log, the clock and the client with their parent; its stop signal ends
-them, and what its mechanisms refuse is refused to them as well. Histories are not shared, except
-for what ``inherit`` hands down.
+them, and what its mechanisms refuse is refused to them as well. Histories are not shared.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal
 
 from learnkit.core.agent import Agent, Outcome
-from learnkit.core.frames import BACKGROUND, CONVERSATION, GOAL, defused
+from learnkit.core.frames import defused
 from learnkit.core.inherit import child_of
 from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
 from learnkit.core.toolbox import Toolbox
 from learnkit.core.tools import Tool, tool
-from learnkit.core.transcript import as_text, request_of
 from learnkit.errors import ToolError, UsageError, described
 from learnkit.events.subagents import SubagentEnded, SubagentStarted
 from learnkit.mechanisms.coding import CodingTools
 from learnkit.mechanisms.prompt_files import AgentFile
 
 Factory = Callable[[], Sequence[Mechanism]]
-Inherit = Literal["none", "goal", "background", "everything"]
 
 KINDS = ("explore", "general")
-_GRADES = ("none", "goal", "background", "everything")
-
-#: Of a message that is handed down as background, at most so many characters; and how many.
-_SHORT, _MESSAGES = 300, 3
 
 _SYSTEM = (
     "Use the tool task to delegate work to subagents: a subtask that takes a lot of reading for a "
@@ -64,8 +55,8 @@ class Subagents(Mechanism):
     """Offers the tool ``task``, which runs a fresh agent and returns the last text it says.
 
     A child's lane is ``<parent>.<id of the call>``, whichever child starts first. In that lane it
-    emits ``subagent.started`` with ``parent``, ``call``, ``prompt``, ``description``, ``kind`` and
-    ``inherited`` (tokens handed down beside the prompt), and ``subagent.ended`` with ``parent``,
+    emits ``subagent.started`` with ``parent``, ``call``, ``prompt``, ``description`` and ``kind``,
+    and ``subagent.ended`` with ``parent``,
     ``call``, ``reason``, ``turns``, ``tokens`` (the length of its messages) and ``returned`` (what
     of it the parent gets); tokens are estimates.
 
@@ -76,10 +67,6 @@ class Subagents(Mechanism):
             given as tools.
         max_turns: how many times a child may ask the model.
         parallel: how many children run side by side, when one reply has several ``task`` calls.
-        inherit: what a child knows besides its prompt: ``none`` for nothing; ``goal`` for what
-            the parent was asked; ``background`` for that and the parent's last messages that
-            share words with the task, shortened; ``everything`` for the parent's conversation.
-        depth: how many generations there may be; at 1, children have no ``task``.
         agents: further kinds, by name, as :class:`learnkit.PromptFiles` reads them. One may have
             fewer tools and turns than a general child, and another model, if ``prices`` of the
             agent has it.
@@ -94,8 +81,6 @@ class Subagents(Mechanism):
         *,
         max_turns: int = 30,
         parallel: int = 3,
-        inherit: Inherit = "none",
-        depth: int = 1,
         agents: Mapping[str, AgentFile] = MappingProxyType({}),
     ) -> None:
         if factory is not None and not callable(factory):
@@ -103,13 +88,10 @@ class Subagents(Mechanism):
                 f"{factory!r} makes no mechanisms; give a function that makes new ones for each "
                 "child, as in Subagents(lambda: [CodingTools(workspace)])"
             )
-        if inherit not in _GRADES:
-            raise UsageError(f"inherit is {inherit!r}; the grades are {', '.join(_GRADES)}")
-        for name, value in (("max_turns", max_turns), ("parallel", parallel), ("depth", depth)):
+        for name, value in (("max_turns", max_turns), ("parallel", parallel)):
             if value < 1:
                 raise UsageError(f"{name} is {value}; give a number from 1 up")
         self._factory, self._max_turns, self._parallel = factory, max_turns, parallel
-        self._inherit, self._depth = inherit, depth
         self._agents = {name: file for name, file in agents.items() if name not in KINDS}
 
     @property
@@ -147,7 +129,6 @@ class Subagents(Mechanism):
             raise ToolError("the prompt is empty; say what the subagent should do and report")
         id = call.id if call is not None else agent.clock.new_id()
         child = self._child(f"{agent.name}.{id}", kind)
-        text = self._handed_down(prompt)
         child.emit(
             SubagentStarted(
                 parent=agent.name,
@@ -155,12 +136,11 @@ class Subagents(Mechanism):
                 prompt=prompt,
                 description=description,
                 kind=kind,
-                inherited=estimate_tokens(text) - estimate_tokens(prompt),
             )
         )
         try:
             with child:
-                outcome = child.run(text)
+                outcome = child.run(prompt)
         except BaseException as error:
             failed = isinstance(error, Exception)
             self._log_end(child, id, "failed" if failed else "cancelled")
@@ -190,18 +170,7 @@ class Subagents(Mechanism):
     def _child(self, lane: str, kind: str) -> Agent:
         agent = self.agent
         mechanisms = _like(agent) if self._factory is None else self._factory()
-        made = [one for one in mechanisms if not isinstance(one, Subagents)]
-        if self._depth > 1 and kind != "explore":
-            made.append(
-                Subagents(
-                    self._factory,
-                    max_turns=self._max_turns,
-                    parallel=self._parallel,
-                    inherit=self._inherit,
-                    depth=self._depth - 1,
-                    agents=self._agents,
-                )
-            )
+        made = [one for one in mechanisms if not isinstance(one, Subagents)]  # no grandchildren
         file = self._agents.get(kind)
         child = child_of(
             agent,
@@ -223,19 +192,6 @@ class Subagents(Mechanism):
                 raise ToolError(_NOTHING_TO_READ)
         return child
 
-    def _handed_down(self, prompt: str) -> str:
-        """The child's prompt, with what it inherits before it."""
-        goal = "" if self._inherit == "none" else request_of(self.agent)
-        earlier = self.agent.messages[:-1]  # the last one makes this very call
-        parts = []
-        if self._inherit == "everything":
-            parts.append(f"<{CONVERSATION}>\n{_inside(as_text(earlier))}\n</{CONVERSATION}>")
-        elif goal:
-            parts.append(f"<{GOAL}>\n{_inside(goal)}\n</{GOAL}>")
-        if self._inherit == "background" and (found := _background(earlier, prompt, goal)):
-            parts.append(f"<{BACKGROUND}>\n{_inside(found)}\n</{BACKGROUND}>")
-        return "\n\n".join([*parts, prompt])
-
 
 def _model(wanted: str, agent: AgentLike) -> str | None:
     """The model of an agent's file, if its price is known; None for the caller's."""
@@ -255,34 +211,9 @@ def _like(agent: AgentLike) -> list[Mechanism]:
     return made
 
 
-def _inside(text: str) -> str:
-    """A text that ends none of the frames in which a child inherits."""
-    return defused(text, [CONVERSATION, GOAL, BACKGROUND])
-
-
 def _report(outcome: Outcome) -> str:
     """What the parent is given: the last text, and how it ended if not by itself."""
     text = outcome.text.strip() or "(no summary)"
     if outcome.reason in _NOTES:
         text += f"\n\n[{_NOTES[outcome.reason].format(turns=outcome.turns)}]"
     return text
-
-
-def _background(messages: Sequence[dict[str, Any]], prompt: str, goal: str) -> str:
-    """The last messages that share at least two words with the task, shortened."""
-    wanted, found = _words(prompt), list[str]()
-    for message in reversed(messages):
-        text = as_text([message])
-        if len(found) == _MESSAGES:
-            break
-        if goal in (text, text.partition(": ")[2]) or len(_words(text) & wanted) < 2:
-            continue
-        lines = text.splitlines()
-        first = next((i for i, line in enumerate(lines) if _words(line) & wanted), 0)
-        short = "\n".join(lines[first:])
-        found.append(short if len(short) <= _SHORT else f"{short[: _SHORT - 1]}…")
-    return "\n".join(reversed(found))
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w{4,}", text.lower()))

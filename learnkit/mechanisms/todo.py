@@ -17,7 +17,7 @@ from typing_extensions import TypedDict  # pydantic wants this one before Python
 from learnkit.core.frames import REMINDER, TODO_LIST, defused
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
-from learnkit.core.tools import Tool, tool
+from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.events.todo import TodoItem, TodoRejected, TodoReminded, TodoUpdated
 
@@ -59,21 +59,15 @@ class Todo(Mechanism):
         remind_after: rounds of tool calls that leave the list as it is after which a reminder
             follows the results; 0 never reminds. A call that is refused, or sends the same list
             again, changes nothing.
-        incremental: offer ``todo_add``, ``todo_update`` and ``todo_delete`` in place of ``todo``,
-            so that an update is short and items may have notes.
-        show_list: the reminder repeats the list.
 
     Raises:
         UsageError: if ``remind_after`` is below 0.
     """
 
-    def __init__(
-        self, remind_after: int = 3, *, incremental: bool = False, show_list: bool = False
-    ) -> None:
+    def __init__(self, remind_after: int = 3) -> None:
         if remind_after < 0:
             raise UsageError(f"remind_after is {remind_after}; give rounds from 0 up")
-        self.remind_after, self.show_list = remind_after, show_list
-        self.incremental = incremental
+        self.remind_after = remind_after
         self._items: list[Item] = []
         self._seen = self._items  # as it was after the last round
         self._rounds = 0
@@ -88,12 +82,6 @@ class Todo(Mechanism):
         """What is not completed."""
         return [item for item in self.items if item["status"] != "completed"]
 
-    @property
-    def tools(self) -> Sequence[Tool]:
-        """``todo``, or the three tools of the incremental form."""
-        three = (self.todo_add, self.todo_update, self.todo_delete)
-        return three if self.incremental else (self.todo,)
-
     def restore(self, items: Sequence[Item]) -> None:
         """Put back a list that an earlier process had; it was checked then.
 
@@ -104,7 +92,7 @@ class Todo(Mechanism):
 
     def system(self, agent: Agent) -> str | None:
         """When to keep a list, and how."""
-        return _HOW.replace("the tool todo", "todo_add") if self.incremental else _HOW
+        return _HOW
 
     def after_tools(self, agent: Agent, calls: Sequence[Call]) -> str | None:
         """One reminder after some rounds without a change, then counting starts again."""
@@ -117,8 +105,6 @@ class Todo(Mechanism):
         rounds, self._rounds = self._rounds, 0
         since = f"You have not updated your todo list for {rounds} rounds"
         text = f"<{REMINDER}>{since}. Update it now.</{REMINDER}>"
-        if self.show_list:
-            text += f"\n{defused(self.render())}"
         agent.emit(TodoReminded(rounds=rounds, text=text))
         return text
 
@@ -134,7 +120,7 @@ class Todo(Mechanism):
         lines = [_line(item) for item in self._items]
         return "\n".join([*lines, f"({done}/{len(lines)} completed)"])
 
-    @tool(read_only=True, group="todo", holds="last")
+    @tool(read_only=True, holds="last")
     def todo(self, items: list[Item]) -> str:
         """Replace your todo list. Send all items, including completed ones.
 
@@ -143,71 +129,18 @@ class Todo(Mechanism):
         """
         given = [item["id"].strip() for item in items]
         lost = [item["text"] for item in self.open if item["id"] not in given]
-        if lost and not _problem(items):
-            raise self._rejected(f"still open, and missing in your list: {', '.join(lost)}")
-        return self._replace(items)
-
-    @tool(read_only=True, group="todo", holds="last")
-    def todo_add(self, text: str, note: str = "") -> str:
-        """Add an item at the end of your todo list. Its id is the next number.
-
-        Args:
-            text: Text of the item.
-            note: Note on the item, e.g. what came up along the way.
-        """
-        taken = [int(item["id"]) for item in self._items if item["id"].isdecimal()]
-        new: Item = {"id": str(max(taken, default=0) + 1), "text": text, "status": "pending"}
-        if note:
-            new["note"] = note
-        return self._replace([*self._items, new])
-
-    @tool(read_only=True, group="todo", holds="last")
-    def todo_update(self, id: str, status: Status | None = None, note: str | None = None) -> str:
-        """Change the status or the note of an item on your todo list.
-
-        Args:
-            id: Id of the item.
-            status: New status. Only one item may be in_progress.
-            note: New note.
-        """
-        changed = self._find(id).copy()
-        if status is not None:
-            changed["status"] = status
-        if note is not None:
-            changed["note"] = note
-        return self._replace([changed if i["id"] == id else i for i in self._items])
-
-    @tool(read_only=True, group="todo", holds="last")
-    def todo_delete(self, id: str) -> str:
-        """Remove an item from your todo list.
-
-        Args:
-            id: Id of the item.
-        """
-        gone = self._find(id)
-        return self._replace([item for item in self._items if item is not gone])
-
-    def _find(self, id: str) -> Item:
-        for item in self._items:
-            if item["id"] == id:
-                return item
-        known = ", ".join(item["id"] for item in self._items) or "none"
-        raise self._rejected(f"there is no item {id!r}; the ids are: {known}")
-
-    def _replace(self, new: Sequence[Item]) -> str:
-        """Put a new list in place of the old one, if it holds what a list must."""
-        if problem := _problem(new):
-            raise self._rejected(problem)
-        self._items = [_tidy(item) for item in new]
+        problem = _problem(items)
+        if lost and not problem:
+            problem = f"still open, and missing in your list: {', '.join(lost)}"
+        if problem:
+            self.emit(TodoRejected(problem=problem))
+            raise ToolError(f"{problem}. The list is unchanged.")
+        self._items = [_tidy(item) for item in items]
         done, total = len(self._items) - len(self.open), len(self._items)
-        items = tuple(TodoItem(**item) for item in self._items)
+        logged = tuple(TodoItem(**item) for item in self._items)
         remind_after = self.remind_after
-        self.emit(TodoUpdated(items=items, done=done, total=total, remind_after=remind_after))
+        self.emit(TodoUpdated(items=logged, done=done, total=total, remind_after=remind_after))
         return self.render()
-
-    def _rejected(self, problem: str) -> ToolError:
-        self.emit(TodoRejected(problem=problem))
-        return ToolError(f"{problem}. The list is unchanged.")
 
 
 def _problem(items: Sequence[Item]) -> str | None:

@@ -220,10 +220,10 @@ class Git:
             raise error
         return result.output
 
-    def succeeds(self, *arguments: str, cwd: Path | None = None) -> bool:
+    def succeeds(self, *arguments: str) -> bool:
         """Whether a git command ends without an error."""
         try:
-            self.run(*arguments, cwd=cwd)
+            self.run(*arguments)
         except GitError:
             return False
         return True

@@ -175,7 +175,7 @@ class BwrapShell:
         argv = [bwrap, *BASE, *sandbox.mounts(), "--chdir", str(folder)]
         argv += ["--", "bash", "-c", command]
         try:
-            result = _run(argv, folder, self._env, timeout, _Either(sandbox, stop), started, stdin)
+            result = _run(argv, folder, self._env, timeout, AnyOf(sandbox, stop), started, stdin)
         finally:
             made = sandbox.clear()
         if made:
@@ -190,15 +190,14 @@ class BwrapShell:
         return result
 
 
-@dataclass(frozen=True, slots=True)
-class _Either:
-    """A stop signal that is set when one of two is."""
+class AnyOf:
+    """A stop signal that is set when one of several is."""
 
-    one: Stop
-    other: Stop | None
+    def __init__(self, *stops: Stop | None) -> None:
+        self._stops = [stop for stop in stops if stop is not None]
 
     def is_set(self) -> bool:
-        return self.one.is_set() or (self.other is not None and self.other.is_set())
+        return any(stop.is_set() for stop in self._stops)
 
 
 _MISSING = "bubblewrap is not installed (Debian, Ubuntu: apt install bubblewrap)"

@@ -62,21 +62,22 @@ def _trajectory(data: dict[str, Any], lane: Lane, reading: Reading) -> Iterator[
         match source:
             case "agent":
                 model = text(step.get("model_name") or agent.get("model_name"))
-                reading.note(models=model)
                 usage, blocks = openai.usage(step.get("metrics")), reading.kept(_blocks(step))
                 lane.reply(str(place), blocks, time, usage=usage, model=model)
             case "user":
-                reading.note(title=said)
                 lane.user(said, time)
             case "system" if not lane.messages:
                 lane.system = f"{lane.system}\n\n{said}".strip()
             case "system":
                 lane.user(said, time, injected=True)
+        made = [text(call.get("tool_call_id")) for call in tables(step.get("tool_calls"))]
         for one in tables(table(step.get("observation")).get("results")):
-            call = text(one.get("source_call_id"))
+            # Without an id, results are those of the calls in their order.
+            call = text(one.get("source_call_id")) or next(iter(made), "")
+            made = [id for id in made if id != call]
             content = reading.kept(content_text(one.get("content")))
             if call:
-                lane.result(call, content, time, failed=False)
+                lane.result(call, content, time, openai.failed(content))
             elif content:
                 lane.user(content, time, injected=True)
             for ref in tables(one.get("subagent_trajectory_ref")):

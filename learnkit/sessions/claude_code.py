@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.errors import UsageError
-from learnkit.events import compaction, loop
+from learnkit.events import loop
 from learnkit.events.declaration import part
 from learnkit.events.text import blocks_of, content_text
 from learnkit.sessions.lane import Lane, merged
@@ -66,7 +66,7 @@ class _Session:
         self._lanes = {"": self.main}  # by id of the agent
         self._callers: dict[str, tuple[Lane, str]] = {}  # by id of the agent, with the call
         self._places: dict[str, tuple[Lane, int]] = {}  # by uuid, with the messages up to it
-        self._before = 0  # tokens, at the last boundary
+        self._boundary: dict[str, Any] = {}  # the last one
 
     def linked(self) -> list[Lane]:
         """All lanes, the main one first, each subagent's with the call that it works for."""
@@ -77,6 +77,8 @@ class _Session:
                 by_prompt[text(table(given).get("prompt"))] = lane, call
         for key, lane in self._lanes.items():
             if key:
+                # The request for a summary is in a file of its own, as if it were a subagent's.
+                lane.title = "the summary, for a compaction" * key.startswith("acompact-")
                 prompt = content_text(lane.messages[0]["content"]) if lane.messages else ""
                 caller, call = self._callers.get(key) or by_prompt.get(prompt) or (self.main, "")
                 lane.child_of(self.main if caller is lane else caller, call, key)
@@ -95,17 +97,23 @@ class _Session:
             agent = text(entry.get("agentId")) or above.part or id or "sidechain"
         lane = self._lanes.setdefault(agent, Lane(reading, agent))
         time = seconds(entry.get("timestamp"))
-        match kind:
-            case "user":
+        match kind, text(entry.get("subtype")):
+            case "user", _:
                 self._user(lane, entry, time)
-            case "assistant":
+            case "assistant", _:
                 self._assistant(lane, entry, time)
-            case "system":
-                self._system(lane, entry, time)
-            case "attachment":
+            case "attachment", _:
                 queued = table(entry.get("attachment"))
                 if queued.get("type") == "queued_command" and queued.get("prompt"):
                     self._said(lane, reading.kept(queued["prompt"]), time)
+            case "system", "compact_boundary":
+                self._boundary = table(entry.get("compactMetadata"))
+            case "system", "api_error":
+                error = table(table(table(entry.get("error")).get("error")).get("error"))
+                why, said = text(error.get("type")) or "connection", text(error.get("message"))
+                about: Any = {"turn": lane.turns + 1, "error_type": why, "message": said}
+                wait = number(entry.get("retryInMs")) / 1000
+                lane.add(loop.ModelRetried(seconds=wait, **about))
         known = _FIELDS if kind in _SAID else entry.keys() if kind in _TYPES else ()
         lane.line(line, kind, entry, known)
         if id:
@@ -128,7 +136,9 @@ class _Session:
             return
         said = self.reading.kept(content if isinstance(content, str) else rest)
         if entry.get("isCompactSummary") is True:
-            lane.summarised([{"role": "user", "content": said}], time, self._before)
+            by = "person" if self._boundary.get("trigger") == "manual" else "threshold"
+            before = number(self._boundary.get("preTokens"))
+            lane.compacted(by, time, [{"role": "user", "content": said}], before)
         elif entry.get("isMeta") is True:
             lane.user(said, time, injected=True)
         else:
@@ -138,12 +148,9 @@ class _Session:
     def _said(self, lane: Lane, said: Any, time: float | None) -> None:
         plain = content_text(said)
         stopped = plain.startswith(_STOPPED)
-        injected = stopped or bool(_INJECTED.match(plain))
-        lane.user(said, time, injected=injected)
+        lane.user(said, time, injected=stopped or bool(_INJECTED.match(plain)))
         if stopped:
             lane.end("cancelled")
-        elif not injected and lane is self.main:
-            self.reading.note(title=plain)
 
     def _rewind(self, lane: Lane, parent: Any) -> None:
         """Take the array back, if a prompt with this parent doesn't follow its last message."""
@@ -164,24 +171,10 @@ class _Session:
             kind, said = text(entry.get("error")) or "api_error", content_text(blocks)
             lane.add(loop.ModelFailed(turn=lane.turns, error_type=kind, message=said), time)
             return
-        self.reading.note(models=model.replace("<synthetic>", ""))
         id = message.get("id") or entry.get("requestId") or entry.get("uuid")
-        about = {"model": model, "stop_reason": text(message.get("stop_reason"))}
+        about = {"model": model.replace("<synthetic>", "")}
+        about["stop_reason"] = text(message.get("stop_reason"))
         lane.reply(text(id), blocks, time, usage=_usage(message.get("usage")), **about)
-
-    def _system(self, lane: Lane, entry: dict[str, Any], time: float | None) -> None:
-        match entry.get("subtype"):
-            case "compact_boundary":
-                about = table(entry.get("compactMetadata"))
-                self._before = number(about.get("preTokens"))
-                lane.end()
-                by: Any = "person" if about.get("trigger") == "manual" else "threshold"
-                lane.add(compaction.CompactionAsked(by=by), time)
-            case "api_error":
-                error = table(table(table(entry.get("error")).get("error")).get("error"))
-                kind, said = text(error.get("type")) or "connection", text(error.get("message"))
-                wait, turn = number(entry.get("retryInMs")) / 1000, lane.turns + 1
-                lane.add(loop.ModelRetried(turn=turn, seconds=wait, error_type=kind, message=said))
 
 
 def _usage(counts: Any) -> loop.UsageData | None:

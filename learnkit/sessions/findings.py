@@ -11,14 +11,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import PurePath
-from typing import Any
 
 from learnkit.core.catalog import MODELS
 from learnkit.events.log import Event
 from learnkit.events.text import count, one_line, quoted
+from learnkit.sessions.source import table, tables, text
 from learnkit.sessions.turns import Call, Session, Thread, Turn, session_of
 from learnkit.views.drawing.time_axis import duration
 
@@ -106,22 +105,26 @@ def _at(*which: Call | tuple[str, int]) -> tuple[tuple[str, int], ...]:
 
 def _kept(one: Thread, calls: Iterable[Call]) -> int:
     """Tokens of results: once at full price, and in each later request from the cache."""
-    ends = [*(cut.turn for cut in one.cuts), len(one.turns) + 1]
+    ends = [*one.cuts, len(one.turns) + 1]
     stays = ((call, min(end for end in ends if end > call.turn) - call.turn - 1) for call in calls)
     return round(sum(call.tokens * (1 + CACHED * later) for call, later in stays))
 
 
-def _name(path: str) -> str:
-    return one_line(PurePath(path).name or path or "a file", 40)
-
-
-def _grouped(one: Thread, key: Callable[[Call], object]) -> Iterator[list[Call]]:
-    """Calls that have the same key; those without one are left out."""
+def _repeated(one: Thread, least: int, key: Callable[[Call], object]) -> list[list[Call]]:
+    """Groups of at least so many calls that have the same key; those without one are left out."""
     groups: dict[object, list[Call]] = defaultdict(list)
     for call in one.calls.values():
         if name := key(call):
             groups[name].append(call)
-    return iter(groups.values())
+    return [its for its in groups.values() if len(its) >= least]
+
+
+def _read(one: Thread) -> list[Call]:
+    return [call for call in one.calls.values() if call.does == "read" and not call.failed]
+
+
+def _name(path: str) -> str:
+    return one_line(PurePath(path).name or path or "a file", 40)
 
 
 # The cache.
@@ -130,52 +133,57 @@ def _grouped(one: Thread, key: Callable[[Call], object]) -> Iterator[list[Call]]
 LIFETIME, LONG_LIFETIME, BREAK = 300, 3600, 8_000
 
 
-def _breaks(one: Thread, *, expired: bool) -> tuple[list[tuple[Turn, Turn]], int]:
+def _breaks(one: Thread, *, expired: bool) -> Iterator[tuple[Turn, Turn, int]]:
     """Turns between which the cache was lost, because it expired or not, and the tokens lost."""
-    cuts, found, total = {cut.turn for cut in one.cuts}, [], 0
     for before, after in pairwise(one.turns):
         usage, now = before.usage, after.usage
         cached = usage.cache_read_input_tokens + usage.cache_creation_input_tokens
         lost = min(cached, now.sent) - now.cache_read_input_tokens
-        counted = usage.known and now.known and not now.simulated and after.number not in cuts
-        if not counted or lost < BREAK or now.cache_read_input_tokens > cached / 2:
-            continue
-        kinds = (usage.whole or {}).get("cache_creation")
-        hour = isinstance(kinds, dict) and kinds.get("ephemeral_1h_input_tokens")
-        pause = after.asked - (before.replied or before.asked)
-        if expired == (pause > (LONG_LIFETIME if hour else LIFETIME)):
-            found.append((before, after))
-            total += lost
-    return found, total
+        counted = usage.known and now.known and not now.simulated and after.number not in one.cuts
+        late = _pause(before, after) > (LONG_LIFETIME if before.hour else LIFETIME)
+        most = lost >= BREAK and now.cache_read_input_tokens <= cached / 2
+        if counted and most and late == expired:
+            yield before, after, lost
+
+
+def _pause(before: Turn, after: Turn) -> float:
+    return after.asked - (before.replied or before.asked)
+
+
+def _cause(one: Thread, before: Turn, after: Turn) -> str:
+    """Why a young cache was lost, as far as what is left of it tells; empty if it doesn't."""
+    if before.model and after.model and before.model != after.model:
+        return ": the model was switched"
+    if not after.usage.cache_creation_input_tokens:  # the server may have had no room for it
+        return ""
+    # It holds a request from the beginning: the prompt, the tools, then the messages.
+    early = after.usage.cache_read_input_tokens > one.fixed() / 2
+    return f": {'an early message' if early else 'the prompt or a tool'} had changed"
+
+
+def _lost(one: Thread, found: list[tuple[Turn, Turn, int]], how: str, again: str) -> Finding:
+    """What a cache that was lost has cost."""
+    lost = sum(size for *_, size in found)
+    said = f"The cache {how} ≈{tokens(lost)} tokens cost the full price{again}."
+    return Finding(said, tuple((one.lane, turn.number) for _, turn, _ in found), lost)
 
 
 @_explained("s06", "Leave prompt, tools and earlier messages as they are, and keep one model.")
 def cache_rewritten(one: Thread, session: Session) -> Iterator[Finding]:
     """The cache was lost although it was young."""
-    found, lost = _breaks(one, expired=False)
-    for before, after in found[:1]:
-        switched = before.model and after.model and before.model != after.model
-        why = "the model was switched" if switched else "something early had changed"
-        where = f"at turn {after.number}" if len(found) == 1 else f"{len(found)} times"
-        yield Finding(
-            f"The cache broke {where}: {why}, so ≈{tokens(lost)} tokens cost the full price.",
-            _at(*((one.lane, turn.number) for _, turn in found)),
-            lost,
-        )
+    if found := list(_breaks(one, expired=False)):
+        causes = {_cause(one, before, after) for before, after, _ in found}
+        where = f"at turn {found[0][1].number}" if len(found) == 1 else f"{len(found)} times"
+        yield _lost(one, found, f"broke {where}{'' if len(causes) > 1 else causes.pop()}, so", "")
 
 
 @_explained("s06", "A cache lives 5 minutes, or an hour if set so: compact before a longer pause.")
 def cache_expired(one: Thread, session: Session) -> Iterator[Finding]:
     """The cache was lost in a pause."""
-    found, lost = _breaks(one, expired=True)
-    for before, after in found[:1]:
-        pause = duration(60 * round((after.asked - (before.replied or before.asked)) / 60))
+    if found := list(_breaks(one, expired=True)):
+        pause = duration(60 * round(_pause(*found[0][:2]) / 60))
         where = f"a pause of {pause}" if len(found) == 1 else f"{len(found)} pauses"
-        yield Finding(
-            f"The cache expired in {where}: ≈{tokens(lost)} tokens cost the full price again.",
-            _at(*((one.lane, turn.number) for _, turn in found)),
-            lost,
-        )
+        yield _lost(one, found, f"expired in {where}:", " again")
 
 
 # What fills the context.
@@ -188,24 +196,20 @@ OLD, OLD_TOKENS, OLD_SHARE = 10, 10_000, 0.4
 def old_output(one: Thread, session: Session) -> Iterator[Finding]:
     """Most of the longest request was output of one tool, from many turns before."""
     last = max(one.turns, key=one.size, default=None)
-    if last is None or last.number <= OLD:
-        return
-    then = one.turns[last.number - 1 - OLD]
-    if any(then.number < cut.turn <= last.number for cut in one.cuts):
+    if last is None or any(last.number - OLD < cut <= last.number for cut in one.cuts):
         return
     old: Counter[str] = Counter()
-    for (kind, name), size in then.parts.items():
-        if kind in ("tool", "file"):
-            kept = min(size, last.parts.get((kind, name), 0))
-            old[f"output of {one_line(name, 30)}" if kind == "tool" else "files"] += kept
+    for turn in one.turns[: max(last.number - OLD, 0)][-1:]:
+        for (kind, name), size in turn.parts.items():
+            what = {"tool": f"output of {one_line(name, 30)}", "file": "files"}.get(kind)
+            old[what or ""] += min(size, last.parts.get((kind, name), 0)) * bool(what)
     for what, size in old.most_common(1):
         share = size / max(one.fixed() + last.estimate, 1)
         if size >= OLD_TOKENS and share >= OLD_SHARE:
-            yield Finding(
-                f"{share:.0%} of the longest request was {what} from more than {OLD} turns before.",
-                _at((one.lane, last.number)),
-                size,
+            said = (
+                f"{share:.0%} of the longest request was {what} from more than {OLD} turns before."
             )
+            yield Finding(said, ((one.lane, last.number),), size)
 
 
 #: How often a command must have run, and tokens of all its outputs but the last.
@@ -215,16 +219,12 @@ RUNS, RUN_TOKENS = 4, 6_000
 @_explained("s06", "Let it print only what failed: -q, or | tail.")
 def command_repeated(one: Thread, session: Session) -> Iterator[Finding]:
     """One command printed much, again and again."""
-    for its in _grouped(one, lambda call: call.target if call.does == "run" else ""):
+    for its in _repeated(one, RUNS, lambda call: call.target if call.does == "run" else ""):
         size, command = sum(call.tokens for call in its[:-1]), one_line(its[0].target, 40)
-        if len(its) >= RUNS and size >= RUN_TOKENS:
-            yield Finding(
-                f"{command} printed ≈{tokens(size / (len(its) - 1))} tokens {len(its)} times, and "
-                "the old outputs stayed in the context.",
-                _at(*its),
-                _kept(one, its[:-1]),
-                quotes=(command,),
-            )
+        if size >= RUN_TOKENS:
+            much = f"≈{tokens(size / (len(its) - 1))} tokens {len(its)} times"
+            said = f"{command} printed {much}, and the old outputs stayed in the context."
+            yield Finding(said, _at(*its), _kept(one, its[:-1]), quotes=(command,))
 
 
 #: Tokens of one result that are many.
@@ -237,11 +237,10 @@ def large_output(one: Thread, session: Session) -> Iterator[Finding]:
     for call in one.calls.values():
         if call.tokens >= LARGE:
             name = _name(call.target) if call.does == "read" else one_line(call.target, 40)
+            much = f"≈{tokens(call.tokens)} tokens into the context at once"
+            quotes = (name,) * bool(name)
             yield Finding(
-                f"{name or call.name} put ≈{tokens(call.tokens)} tokens into the context at once.",
-                _at(call),
-                _kept(one, [call]),
-                quotes=(name,) * bool(name),
+                f"{name or call.name} put {much}.", _at(call), _kept(one, [call]), 0, quotes
             )
 
 
@@ -254,19 +253,42 @@ def read_again(one: Thread, session: Session) -> Iterator[Finding]:
     """A file was read again and again, although it was in the context and hadn't changed."""
 
     def same(call: Call) -> object:
-        since = sum(cut.turn <= call.turn for cut in one.cuts)  # it went with a compaction
+        since = sum(cut <= call.turn for cut in one.cuts)  # it went with a compaction
         read = call.does == "read" and not call.failed
-        return (call.target, call.slice, call.output, since) if read else ""
+        return (call.target, str(call.input), call.output, since) if read else ""
 
-    for its in _grouped(one, same):
+    for its in _repeated(one, READS, same):
         name = _name(its[0].target)
-        if len(its) >= READS and sum(call.tokens for call in its[1:]) >= READ_TOKENS:
-            yield Finding(
-                f"{name} was read {len(its)} times, and it was the same each time.",
-                _at(*its),
-                _kept(one, its[1:]),
-                quotes=(name,),
-            )
+        if sum(call.tokens for call in its[1:]) >= READ_TOKENS:
+            said = f"{name} was read {len(its)} times, and it was the same each time."
+            yield Finding(said, _at(*its), _kept(one, its[1:]), quotes=(name,))
+
+
+#: Tokens of thinking that are worth telling of.
+THOUGHTS = 2_000
+
+
+@_explained("s06", "Have what was worked out written down: in a reply, a plan or a file.")
+def thinking_dropped(one: Thread, session: Session) -> Iterator[Finding]:
+    """Thinking was taken out of the context: by the harness, or the server counted less of it.
+
+    A request in which nothing is missing, and which is shorter than the one before by the server's
+    count, lacks thinking: only that is left out without a word in the file.
+    """
+    gone = Counter(one.thoughts)
+    for before, after in pairwise(one.turns):
+        held = before.parts.get(("thinking", ""), 0)
+        counted = before.usage.known and after.usage.known and not after.usage.simulated
+        shrank = before.usage.sent - after.usage.sent
+        grew = after.estimate >= before.estimate and after.number not in one.cuts
+        if counted and grew and 0 < shrank <= 2 * held:  # else results were cleared, too
+            gone[after.number] += min(shrank, held)
+    found = {number: size for number, size in sorted(gone.items()) if size >= THOUGHTS}
+    if found:
+        where = f"at turn {min(found)}" if len(found) == 1 else f"{len(found)} times"
+        lost = sum(found.values())
+        said = f"≈{tokens(lost)} tokens of thinking were dropped {where}; what it wrote is left."
+        yield Finding(said, tuple((one.lane, number) for number in found), lost)
 
 
 # What was tried again.
@@ -283,21 +305,19 @@ def failing_again(one: Thread, session: Session) -> Iterator[Finding]:
         failed = call.failed and not call.refused and call.output
         return (call.name, str(call.input), _TIMES.sub("", call.output)) if failed else ""
 
-    for its in _grouped(one, same):
+    for its in _repeated(one, TRIES, same):
         first, last = its[0], its[-1]
         within = [call for call in one.calls.values() if first.start < call.start < last.start]
         edits = sum(call.does == "edit" and not call.failed for call in within)
-        after = f"through {count(edits, 'edit')}" if edits else "and nothing changed in between"
+        others = any(call.does == "run" and call.target != first.target for call in within)
+        nothing = ", and nothing changed in between" * (not others)  # another command may change it
+        after = f", through {count(edits, 'edit')}" if edits else nothing
         what, lines = one_line(first.target or first.name, 40), last.output.strip().splitlines()
         error = quoted(([line for line in lines if "Error" in line] or lines or [""])[-1])
-        if len(its) >= TRIES:
-            yield Finding(
-                f"{what} failed {len(its)} times with the same error, {after}: {error}.",
-                _at(*its),
-                _kept(one, its[1:]),
-                ((last.end or last.start) - (first.end or first.start)) / 60,
-                (what, error) if first.target else (error,),
-            )
+        said = f"{what} failed {len(its)} times with the same error{after}: {error}."
+        minutes = ((last.end or last.start) - (first.end or first.start)) / 60
+        quotes = (what, error) if first.target else (error,)
+        yield Finding(said, _at(*its), _kept(one, its[1:]), minutes, quotes)
 
 
 #: How many edits must have failed, and their share of all.
@@ -311,25 +331,8 @@ def failed_edits(one: Thread, session: Session) -> Iterator[Finding]:
     failed = [call for call in edits if call.failed]
     if len(failed) >= EDITS and len(failed) >= EDIT_SHARE * len(edits):
         requests = sum(one.size(one.turns[number - 1]) for _, number in _at(*failed) if number)
-        near = _nearest(one, failed[0])
-        why = ": one asked for {}, and the file has {}".format(*near) if near else ""
-        yield Finding(
-            f"{len(failed)} of {len(edits)} edits failed{why}.",
-            _at(*failed),
-            _kept(one, failed) + round(CACHED * requests),
-            quotes=near,
-        )
-
-
-def _nearest(one: Thread, edit: Call) -> tuple[str, ...]:
-    """What a failed edit looked for, and the line most like it that was read before, quoted."""
-    old = edit.input.get("old_string") if isinstance(edit.input, dict) else ""
-    asked = str(old or "").strip().partition("\n")[0][:100]
-    before = [call for call in one.calls.values() if call.start < edit.start]
-    read = [call.output for call in before if call.does == "read" and call.target == edit.target]
-    lines = re.sub(r"(?m)^ *\d+[\t→]", "", "".join(read[-1:])[:200_000]).splitlines()
-    near = get_close_matches(asked, [line[:100] for line in lines], 1, 0.8)
-    return (quoted(asked), quoted(near[0])) if near and asked not in near[0] else ()
+        lost = _kept(one, failed) + round(CACHED * requests)
+        yield Finding(f"{len(failed)} of {len(edits)} edits failed.", _at(*failed), lost)
 
 
 # Subagents and compaction.
@@ -338,22 +341,34 @@ def _nearest(one: Thread, edit: Call) -> tuple[str, ...]:
 FILES, FILE_TOKENS = 2, 2_000
 
 
+def _again(one: Thread, again: list[Call], sentence: str, *turns: tuple[str, int]) -> list[Finding]:
+    """What was read again, as a finding, if it was much."""
+    files = len({call.target for call in again})
+    if files < FILES or sum(call.tokens for call in again) < FILE_TOKENS:
+        return []
+    said = sentence.format(count(files, "file"))
+    return [Finding(said, _at(*turns, *again), _kept(one, again))]
+
+
 @_explained("s04", "Let it read instead of its parent, or put what it needs into its prompt.")
 def subagent_reread(one: Thread, session: Session) -> Iterator[Finding]:
     """A subagent read what the agent that started it had read."""
-    parent = session.threads.get(one.parent, Thread(""))
-    reads = [call for call in one.calls.values() if call.does == "read" and not call.failed]
-    begin = min((call.start for call in reads), default=0.0)
-    earlier = (call for call in parent.calls.values() if call.start < begin)
-    known = {(call.target, call.output) for call in earlier if call.does == "read"}
+    reads, parent = _read(one), session.threads.get(one.parent, Thread(""))
+    earlier = (call for call in _read(parent) if reads and call.start < reads[0].start)
+    known = {(call.target, call.output) for call in earlier}
     again = [call for call in reads if (call.target, call.output) in known]
-    files = {call.target for call in again}
-    if len(files) >= FILES and sum(call.tokens for call in again) >= FILE_TOKENS:
-        yield Finding(
-            f"A subagent read {count(len(files), 'file')} that its parent had read already.",
-            _at(*again),
-            _kept(one, again),
-        )
+    yield from _again(one, again, "A subagent read {} that its parent had read already.")
+
+
+@_explained("s06", "Say what the summary must keep, or have findings written to a file first.")
+def read_after_compaction(one: Thread, session: Session) -> Iterator[Finding]:
+    """What a compaction took away had to be read again."""
+    for cut in one.cuts:
+        before = {call.target for call in _read(one) if call.turn < cut}
+        later = (call for call in _read(one) if cut <= call.turn < cut + OLD)
+        again = [call for call in later if call.target in before]
+        sentence = "The compaction took {} away that had to be read again."
+        yield from _again(one, again, sentence, (one.lane, cut))
 
 
 #: Share of the context window that is nearly all of it.
@@ -363,76 +378,51 @@ FULL = 0.9
 @_explained("s06", "Compact earlier, at the end of a step: a good summary needs room.")
 def late_compaction(one: Thread, session: Session) -> Iterator[Finding]:
     """A compaction came only when the window was nearly full."""
-    for cut in one.cuts:
-        models = [turn.model for turn in one.turns[: cut.turn - 1]][-1:]
+    for cut, before in one.cuts.items():
+        models = [turn.model for turn in one.turns[: cut - 1]][-1:]
         spec = MODELS.get(re.sub(r"-\d{8}$", "", models[0])) if models else None
-        if spec and (full := cut.before / spec.window) >= FULL:
-            yield Finding(
-                f"The context was {full:.0%} full before it was compacted, at turn {cut.turn}.",
-                _at((one.lane, cut.turn)),
-                cut.before // 2,
-            )
-
-
-@_explained("s06", "Say what the summary must keep, or have findings written to a file first.")
-def read_after_compaction(one: Thread, session: Session) -> Iterator[Finding]:
-    """What a compaction took away had to be read again."""
-    reads = [call for call in one.calls.values() if call.does == "read" and not call.failed]
-    for cut in one.cuts:
-        before = {call.target for call in reads if call.turn < cut.turn}
-        again = [call for call in reads if cut.turn <= call.turn < cut.turn + OLD]
-        again = [call for call in again if call.target in before]
-        files = {call.target for call in again}
-        if len(files) >= FILES and sum(call.tokens for call in again) >= FILE_TOKENS:
-            yield Finding(
-                f"The compaction took {count(len(files), 'file')} away that had to be read again.",
-                _at((one.lane, cut.turn), *again),
-                _kept(one, again),
-            )
+        if spec and before / spec.window >= FULL:
+            full = f"{before / spec.window:.0%} full"
+            said = f"The context was {full} before it was compacted, at turn {cut}."
+            yield Finding(said, ((one.lane, cut),), before // 2)
 
 
 # The end.
 
-#: What a reply says when it claims success, and files whose edits need no check.
+#: What a reply says when it claims success, with the rest of its sentence; and files whose edits
+#: need no check.
 _DONE = re.compile(
-    r"(?i)\b(?:(?:tests?|checks?) (?:now |all )?pass|(?:is|are|it's|now|all) (?:now )?(?:fixed|done"
-    r"|complete|working|resolved|implemented)|works (?:now|as)|fixed (?:the|it)\b|^done\b)"
+    r"(?i)(?:[^.!\n]|\.(?!\s))*?\b(?:(?:tests?|checks?) (?:now |all )?pass"
+    r"|(?:is|are|it's|now|all) (?:now )?(?:fixed|done|complete|working|resolved|implemented)"
+    r"|works (?:now|as)|fixed (?:the|it)\b|^done\b)(?:[^.!\n]|\.(?!\s))*"
 )
 _TEXTS = frozenset({".md", ".rst", ".txt", ".adoc", ".json", ".csv"})
 
 
-def _ending(one: Thread, session: Session) -> tuple[Turn | None, list[Call], list[Call]]:
-    """The last reply, if the lead came to its end; the edits of code, and the checks, in order."""
-    last = one.turns[-1] if one.turns else None
-    ended = last and last.stop in ("end_turn", "stop_sequence") and not last.calls
+def _ending(one: Thread, session: Session) -> tuple[Turn | None, list[Call], list[Call], str]:
+    """The last reply, if the lead came to its end; the edits of code, and the checks, in order.
+
+    And the sentence of the reply that claims success, quoted; empty for none.
+    """
+    last = one.turns[-1] if one.turns and one is session.lead else None
+    last = last if last and last.stop in ("end_turn", "stop_sequence") else None
+    claim = _DONE.search(last.said) if last else None
     calls = sorted(session.calls, key=lambda call: call.start)
     edits = [call for call in calls if call.does == "edit" and not call.failed]
     edits = [call for call in edits if PurePath(call.target).suffix.lower() not in _TEXTS]
-    at_end = last if ended and one is session.lead else None
-    return at_end, edits, [call for call in calls if call.checks]
-
-
-def _claim(turn: Turn) -> str:
-    """The sentence of a reply that claims success, quoted; empty for none."""
-    found = _DONE.search(turn.said)
-    if not found:
-        return ""
-    begin = max(turn.said.rfind(end, 0, found.start()) for end in (". ", "\n", "! ")) + 1
-    sentence = re.split(r"\.\s|\n|! ", turn.said[begin:].lstrip(), maxsplit=1)[0]
-    return quoted(sentence.strip(" .*#"), 50)
+    checks = [call for call in calls if call.checks]
+    return last, edits, checks, quoted(claim[0].strip(" .*#"), 50) if claim else ""
 
 
 @_explained("s12", "Let a hook run the tests when the model stops, and send it on if they fail.")
 def untested_edit(one: Thread, session: Session) -> Iterator[Finding]:
     """Tests ran, but not after the last edit."""
-    last, edits, checks = _ending(one, session)
+    last, edits, checks, claim = _ending(one, session)
     if last and edits and checks and checks[-1].start < edits[-1].start:
-        claim, name = _claim(last), _name(edits[-1].target)
-        yield Finding(
-            f"{f'It said {claim}, but n' if claim else 'N'}othing tested the last edit, of {name}.",
-            _at(edits[-1], (one.lane, last.number)),
-            quotes=(name, claim) if claim else (name,),
-        )
+        name, but = _name(edits[-1].target), f"It said {claim}, but n" if claim else "N"
+        turns = _at(edits[-1], (one.lane, last.number))
+        quotes = (name, claim) if claim else (name,)
+        yield Finding(f"{but}othing tested the last edit, of {name}.", turns, quotes=quotes)
 
 
 #: How many edits an unchecked session must have.
@@ -442,51 +432,35 @@ UNCHECKED = 2
 @_explained("s12", "Done is a claim: name the command that checks it, or let a hook run it.")
 def unchecked_done(one: Thread, session: Session) -> Iterator[Finding]:
     """The agent said that it was done, and nothing had been checked at all."""
-    last, edits, checks = _ending(one, session)
-    claim = _claim(last) if last else ""
+    last, edits, checks, claim = _ending(one, session)
     if last and claim and len(edits) >= UNCHECKED and not checks:
-        yield Finding(
-            f"It said {claim}, but nothing checked its {count(len(edits), 'edit')}.",
-            _at(edits[-1], (one.lane, last.number)),
-            quotes=(claim,),
-        )
+        said = f"It said {claim}, but nothing checked its {count(len(edits), 'edit')}."
+        yield Finding(said, _at(edits[-1], (one.lane, last.number)), quotes=(claim,))
 
 
-#: How many items a plan must have.
-ITEMS = 3
+#: How many items a plan must have; the states that they can have.
+ITEMS, _STATES = 3, {"pending", "in_progress", "completed"}
 
 
 @_explained("s03", "Remind the model of its list after some rounds, and before it stops.")
 def open_plan(one: Thread, session: Session) -> Iterator[Finding]:
     """The plan had open items when the agent stopped."""
-    last, _, _ = _ending(one, session)
-    every = [(call, _items(call.input)) for call in one.calls.values() if not call.failed]
-    plans = [plan for plan in every if plan[1]]
-    for call, items in plans[-1:]:
-        left = [name for name, state in items if state != "completed"]
-        if last and left and len(items) >= ITEMS:
-            never = "was never updated, and " if len(plans) == 1 else ""
-            names = [quoted(name, 30) for name in left[:ITEMS] if name]
-            yield Finding(
-                f"Its plan {never}still has {len(left)} of {len(items)} items open"
-                f"{': ' * bool(names)}{', '.join(names)}.",
-                _at(call, (one.lane, last.number)),
-                quotes=tuple(names),
-            )
-
-
-def _items(given: Any) -> list[tuple[str, str]]:
-    """The items of a plan and their states, from a call's arguments; empty if they are none."""
-    given = given if isinstance(given, dict) else {}
-    plan = next((given[key] for key in ("todos", "items", "plan") if key in given), None)
-    if not (isinstance(plan, list) and all(isinstance(item, dict) for item in plan)):
-        return []
-    items = [
-        (str(item.get("content") or item.get("step") or ""), str(item.get("status", "")))
-        for item in plan
-    ]
-    states = {state for _, state in items}
-    return items if states <= {"pending", "in_progress", "completed"} else []
+    last, *_ = _ending(one, session)
+    plans = []
+    for call in one.calls.values():
+        given = table(call.input)
+        plan = tables(given.get("todos") or given.get("items") or given.get("plan"))
+        if plan and not call.failed and {text(item.get("status")) for item in plan} <= _STATES:
+            plans.append((call, plan))
+    for call, plan in plans[-1:]:
+        left = [item for item in plan if item["status"] != "completed"]
+        if last and left and len(plan) >= ITEMS:
+            never = "was never updated, and " * (len(plans) == 1)
+            names = [text(item.get("content") or item.get("step")) for item in left[:ITEMS]]
+            quotes = tuple(quoted(name, 30) for name in names if name)
+            said = f"Its plan {never}still has {len(left)} of {len(plan)} items open"
+            said = ": ".join(filter(None, (said, ", ".join(quotes))))
+            yield Finding(f"{said}.", _at(call, (one.lane, last.number)), quotes=quotes)
 
 
 # Time.
@@ -500,9 +474,6 @@ def slow_commands(one: Thread, session: Session) -> Iterator[Finding]:
     """The agent did nothing while commands ran."""
     slow = [call for call in one.calls.values() if call.does == "run" and call.seconds >= SLOW]
     if (total := sum(call.seconds for call in slow)) >= SLOW_SUM:
-        took = duration(60 * round(total / 60))
-        yield Finding(
-            f"{count(len(slow), 'command')} took {took}, and the agent did nothing else meanwhile.",
-            _at(*slow),
-            minutes=total / 60,
-        )
+        many, took = count(len(slow), "command"), duration(60 * round(total / 60))
+        said = f"{many} took {took}, and the agent did nothing else meanwhile."
+        yield Finding(said, _at(*slow), minutes=total / 60)

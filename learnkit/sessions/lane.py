@@ -40,6 +40,11 @@ class _Turn:
         """Why the model stopped, as far as the file tells."""
         return self.about.get("stop_reason") or ("tool_use" if self.begun else "")
 
+    @property
+    def said(self) -> str:
+        """The text of the reply."""
+        return content_text([block for block in self.blocks if block.get("type") == "text"])
+
 
 class Lane:
     """The events of one agent, and its message array as it grows.
@@ -51,6 +56,7 @@ class Lane:
     Attributes:
         parent: of a subagent: the lane that has called it.
         call: the id of that call; empty if the file doesn't say.
+        title: what it is for, where the call doesn't say it.
         events: each with its time, in seconds since 1970; 0 where the file has none.
         messages: the array as it is now.
         calls: name and input of every call so far, by id.
@@ -62,7 +68,7 @@ class Lane:
 
     def __init__(self, reading: Reading, part: str = "") -> None:
         self.reading = reading
-        self.part, self.call, self.system = part, "", ""
+        self.part, self.call, self.title, self.system = part, "", "", ""
         self.parent: Lane | None = None
         self.events: list[tuple[float, object]] = []
         self.messages: list[Message] = []
@@ -71,9 +77,8 @@ class Lane:
         self.turn: _Turn | None = None
         self.turns = 0
         self._run: int | None = None  # turns before it
-        self._said = ""
         self._now = self._asked = 0.0
-        self._last: _Turn | None = None
+        self._last = _Turn("", 0, 0)
 
     def child_of(self, parent: Lane, call: str, id: str) -> None:
         """Make it the lane of a subagent, named by its call as our own are, or else by an id."""
@@ -105,13 +110,14 @@ class Lane:
 
     def user(self, content: Any, time: Time = None, *, injected: bool = False) -> None:
         """A user message: of a person, which begins a run, or injected by the harness."""
-        if injected and self.turn and self.turn.ends:  # in one message with the results
+        if injected and self.turn and self.turn.begun:  # in one message with the results
             self.turn.answer += blocks_of(content)
             return
         self.over()
         if not injected:
             self.end()
-            self._run, self._last = self.turns, None
+            self._run, self._last = self.turns, _Turn("", 0, 0)
+            self.reading.note(title="" if self.part else content_text(content))
             self.add(loop.RunStarted(prompt=content, system=self.system, tools=self.tools), time)
         self._append("user", content, time, injected)
 
@@ -120,6 +126,7 @@ class Lane:
 
         ``about`` has its usage, model and stop_reason, as ``ModelReplied`` has them.
         """
+        self.reading.note(models=about.get("model"))
         if self.turn is None or self.turn.id != id:
             self.over()
             self.turn = _Turn(id, self._asked, self._now)
@@ -155,14 +162,14 @@ class Lane:
             turn.ends[call] = time, ended
             turn.answer.append(block)
 
-    def summarised(self, messages: list[Message], time: Time, before: int = 0) -> None:
+    def compacted(self, by: Any, time: Time, messages: list[Message], before: int = 0) -> None:
         """The conversation has been replaced by a summary; 0 tokens: the file doesn't say."""
         self.end()
+        before = before or self._last.about.get("usage", loop.UsageData()).sent
+        self.add(compaction.CompactionAsked(by=by), time)
         self.messages = messages
-        self.add(loop.MessagesRewritten(messages=tuple(messages), why="summarised"), time)
+        self.add(loop.MessagesRewritten(messages=tuple(messages), why="summarised"))
         self._asked = self._now
-        if self._last and not before:
-            before = self._last.about.get("usage", loop.UsageData()).sent
         after = estimate_tokens(messages)
         self.add(compaction.CompactionSummarised(before=before, after=after))
 
@@ -171,14 +178,12 @@ class Lane:
         if (turn := self.turn) is None:
             return
         self.turn, self._last = None, turn
+        if self._run is None:  # the harness went on by itself, after a notice
+            self._run = self.turns
         self.asked(turn.asked)
-        took, about = (
-            max(0.0, turn.time - self._now),
-            {"stop_reason": turn.reason or None, **turn.about},
-        )
+        about = {"stop_reason": turn.reason or None, **turn.about}
+        took = max(0.0, turn.time - self._now)
         self.add(loop.ModelReplied(turn=self.turns, seconds=took, **about), turn.time)
-        texts = [block for block in turn.blocks if block.get("type") == "text"]
-        self._said = content_text(texts) or self._said
         if turn.blocks:
             self._append("assistant", turn.blocks)
         for id in turn.begun:
@@ -201,26 +206,26 @@ class Lane:
         """Write the end of the run, if one goes on and the last reply has ended it."""
         self.over()
         last = self._last
-        if not reason and last and not last.begun:
-            reason = last.reason or "end_turn"
+        if last.blocks and not last.begun:
+            reason = reason or last.reason or "end_turn"
         if reason and self._run is not None:
             turns = self.turns - self._run
-            self.add(loop.RunEnded(reason=reason, text=self._said, turns=turns))
+            self.add(loop.RunEnded(reason=reason, text=last.said, turns=turns))
             self._run = None
 
-    def close(self) -> None:
+    def _close(self) -> None:
         """The file is over: write the ends of the run and of the subagent."""
         self.end()
         if self.parent is None or not self.events:
             return
         given = table(self.parent.calls.get(self.call, ("", None))[1])
+        names = {"prompt": "prompt", "description": "description", "kind": "subagent_type"}
+        about: Message = {name: text(given.get(key)) for name, key in names.items()}
+        about["description"] = about["description"] or self.title
         link: dict[str, Any] = {"parent": self.parent.name, "call": self.call}
-        prompt, about = text(given.get("prompt")), text(given.get("description"))
-        kind = text(given.get("subagent_type"))
-        started = subagents.SubagentStarted(**link, prompt=prompt, description=about, kind=kind)
-        self.events.insert(0, (self.events[0][0], started))
-        link |= {"turns": self.turns, "reason": self._last.reason if self._last else ""}
-        tokens, returned = estimate_tokens(self.messages), estimate_tokens(self._said)
+        self.events.insert(0, (self.events[0][0], subagents.SubagentStarted(**link, **about)))
+        link |= {"turns": self.turns, "reason": self._last.reason}
+        tokens, returned = estimate_tokens(self.messages), estimate_tokens(self._last.said)
         self.add(subagents.SubagentEnded(**link, tokens=tokens, returned=returned))
 
     def _append(self, role: str, content: Any, time: Time = None, injected: bool = False) -> None:
@@ -234,6 +239,6 @@ class Lane:
 def merged(lanes: list[Lane]) -> list[Told]:
     """Close the lanes, the main one first; their events with the names of the lanes, by time."""
     for lane in lanes:
-        lane.close()
+        lane._close()
     every = [(time, lane.name, event) for lane in lanes for time, event in lane.events]
     return sorted(every, key=lambda one: one[0])

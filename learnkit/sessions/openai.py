@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from learnkit.events.loop import UsageData
 from learnkit.events.text import content_text
 from learnkit.sessions.source import number, table, tables, text
+
+#: What a request used, by the names that these APIs have for it.
+_SENT, _OUT = ("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens")
+_CACHED = ("cached_input_tokens", "cached_tokens")
+_WRITTEN = ("cache_write_input_tokens", "cache_creation_input_tokens")
+#: How the output of a command begins that has failed: none of these formats has a field for it.
+_FAILED = re.compile(r'(Exit code: |exited with code |"exit_code":\s*|<returncode>)[1-9-]')
 
 
 def said(content: Any, kind: str = "text") -> list[dict[str, Any]]:
@@ -36,7 +44,14 @@ def blocks(item: dict[str, Any]) -> list[dict[str, Any]]:
         case "reasoning":  # what is encrypted can't be read, and is left out
             return said([*tables(item.get("summary")), *tables(item.get("content"))], "thinking")
     given = item.get("arguments") or item.get("input") or item.get("action")
-    return [call(item.get("call_id") or item.get("id"), item.get("name") or kind, given)]
+    made = call(item.get("call_id") or item.get("id"), item.get("name") or kind, given)
+    ours = item.get("call_id") or kind == "local_shell_call"  # else the server has done it
+    return [made if ours else made | {"type": "server_tool_use"}]
+
+
+def failed(output: str) -> bool:
+    """Whether the output of a command says that it has failed."""
+    return bool(_FAILED.search(output[:400]))
 
 
 def usage(data: Any) -> UsageData | None:
@@ -44,14 +59,10 @@ def usage(data: Any) -> UsageData | None:
     found = table(data)
     for part in ("input_tokens_details", "prompt_tokens_details", "extra"):
         found = {**table(found.get(part)), **found}
-
-    def first(*names: str) -> int:
-        return next(filter(None, (number(found.get(name)) for name in names)), 0)
-
-    sent = first("input_tokens", "prompt_tokens")
-    cached = first("cached_input_tokens", "cached_tokens")
-    written = first("cache_write_input_tokens", "cache_creation_input_tokens")
-    out = first("output_tokens", "completion_tokens")
+    sent, out, cached, written = (
+        next(filter(None, (number(found.get(name)) for name in names)), 0)
+        for names in (_SENT, _OUT, _CACHED, _WRITTEN)
+    )
     counts = UsageData(
         input_tokens=max(0, sent - cached - written),
         cache_read_input_tokens=cached,

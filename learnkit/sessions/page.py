@@ -20,6 +20,7 @@ from learnkit.core.catalog import PRICES_OF
 from learnkit.core.token_count import estimate_tokens
 from learnkit.core.usage import Usage
 from learnkit.events.log import EventLog
+from learnkit.events.sentences import stopped
 from learnkit.events.text import arguments, count, excerpt, listed, one_line, quoted
 from learnkit.sessions import charts
 from learnkit.sessions.charts import anchor, lasted
@@ -27,10 +28,10 @@ from learnkit.sessions.findings import FINDERS, OUTCOME, Finding, findings, toke
 from learnkit.sessions.redact import HIDDEN
 from learnkit.sessions.turns import Session, Thread, Turn, session_of
 from learnkit.views.compaction import Compaction
-from learnkit.views.contexts import Contexts
 from learnkit.views.dispatch import Dispatch
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.array import Array, message_card
+from learnkit.views.drawing.base import css_beside
 from learnkit.views.drawing.display import RULES, Canvas
 from learnkit.views.drawing.plot import short
 from learnkit.views.drawing.text import esc, scale_of
@@ -39,10 +40,8 @@ from learnkit.views.messages import Messages
 from learnkit.widget import frozen
 
 _HERE = Path(__file__).parent
-#: Widths for which pictures are laid out, in pixels: of the column, and on a phone.
-WIDE, NARROW = 928, 328
-#: Rows of a view's picture.
-ROWS = 16
+#: Widths for which pictures are laid out, in pixels, of the column and on a phone; rows of a view.
+WIDE, NARROW, ROWS = 928, 328, 16
 #: Turns in a part; characters of a text that are shown, the first number that keeps all turns under
 #: the bytes they may have. With the gap named, the most is less than what a card shows of a text.
 PART, SHOWN, BYTES = 20, (2300, 700, 200, 60), 2_500_000
@@ -77,9 +76,11 @@ def page(
     session = session_of(log)
     found = findings(session) if found is None else found
     sections = [
+        _header(session, found, above),
+        _found(session, found, lessons or {}),
         _numbers(session),
-        _filled(session.lead),
-        _time(session),
+        _filled(session.lead) if session.lead.turns else "",
+        _time(session) if session.lead.turns and session.end > session.begin else "",
         _tools(session) if any(session.calls) else "",
         _agents(session) if len(session.threads) > 1 else "",
         _view(Compaction(log), "The last compaction") if session.lead.cuts else "",
@@ -87,10 +88,9 @@ def page(
     ]
     said = "".join(f"<p>{esc(note)}</p>" for note in (*notes, *_read(session)))
     body = (
-        f'<main class="s">{_header(session, found, above)}{_found(session, found, lessons or {})}'
-        f"{''.join(sections)}<footer>{said}<p>Made with learnkit, on this machine. Texts are "
-        f"estimated at four characters a token (≈); prices are those of {PRICES_OF}.</p>"
-        "</footer></main>"
+        f'<main class="s">{"".join(sections)}<footer>{said}<p>Made with learnkit, on this machine. '
+        "Texts are estimated at four characters a token (≈); prices are those of "
+        f"{PRICES_OF}.</p></footer></main>"
     )
     return frozen.page("A session", _lengths(body) + _scripts(), look=_look())
 
@@ -104,35 +104,32 @@ def _look() -> str:
     keys = sorted(theme.MARKS)
     light, dark = theme.variables("light", keys), theme.variables("dark", keys)
     dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
-    return f":root{{{light}}}{dark}{RULES}{theme.rules(keys)}{_file('page.css')}"
+    return f":root{{{light}}}{dark}{RULES}{theme.rules(keys)}{css_beside(__file__)}"
 
 
 def _scripts() -> str:
-    player = (Path(frozen.__file__).parent / "player.css").read_text("utf-8")
-    sheet = f"{theme.stylesheet()}{player}{Messages.css}{_file('turn.css')}"
+    files = (Path(frozen.__file__).with_name("player.css"), _HERE / "turn.css", _HERE / "page.js")
+    player, turn, script = (file.read_text("utf-8") for file in files)
+    sheet = f"{theme.stylesheet()}{player}{Messages.css}{turn}"
     return (
         f'<script type="text/plain" id="sheet">{sheet}</script>'
-        f'<script type="module">{_file("page.js")}</script>'
+        f'<script type="module">{script}</script>'
     )
-
-
-def _file(name: str) -> str:
-    return (_HERE / name).read_text("utf-8")
 
 
 # The first screen.
 
 
 def _header(session: Session, found: Sequence[Finding], above: str) -> str:
-    about, lead, took = session.about, session.lead, session.end - session.begin
-    cost = Usage.of(session.replies).cost
+    about, lead, cost = session.about, session.lead, Usage.of(session.replies).cost
     waited = f", {lasted(session.waited)} of it waiting for you" * (session.waited >= 60)
+    took = session.end - session.begin
     parts = [
         PurePath(about.cwd).name,
         _FORMATS.get(about.format, one_line(about.format, 20)),
         _when(session, 0, "%-d %b %Y, %H:%M"),
         count(len(lead.turns), "turn"),
-        lasted(took) + waited,
+        (lasted(took) + waited) * (took >= 1),
         f"${cost:.2f}" if cost else "",
     ]
     doubts = sum(one.kind in OUTCOME for one in found)
@@ -144,8 +141,17 @@ def _header(session: Session, found: Sequence[Finding], above: str) -> str:
     above = above or (quoted(about.title, 110) if about.title else "")
     return (
         f'<header><p class="kind">{esc(above)}</p><h1>{esc(title)}</h1>'
-        f'<p class="sub">{esc(" · ".join(filter(None, parts)))}</p></header>{figure}'
+        f'<p class="sub">{esc(" · ".join(filter(None, parts)))}</p>'
+        f'<p class="sub">{esc(_outcome(lead))}</p></header>{figure}'
     )
+
+
+def _outcome(lead: Thread) -> str:
+    """How the session came out: why it ended, and what the model said last."""
+    said = next((turn.said for turn in reversed(lead.turns) if turn.said), "")
+    last = f" Its last words: {quoted(said, 160)}" if said else ""
+    how = f"How it ended: {stopped(lead.ended)}." if lead.ended else "It hasn’t come to an end."
+    return f"{how}{last}" if lead.turns else ""
 
 
 def _when(session: Session, at: float, form: str) -> str:
@@ -161,35 +167,32 @@ def _sent(usage: Usage) -> int:
 
 def _figure(draw: Callable[[float], Canvas], alt: str) -> str:
     """A picture, laid out for both widths."""
-    return f"<figure>{_svg(draw(WIDE), 'wide', alt)}{_svg(draw(NARROW), 'narrow', alt)}</figure>"
-
-
-def _svg(canvas: Canvas, name: str, alt: str) -> str:
-    body = "".join(shape.markup() for shape in canvas.shapes)
-    size = f"0 0 {canvas.width:g} {canvas.height:g}"
-    return f'<svg class="{name}" viewBox="{size}" role="group" aria-label="{esc(alt)}">{body}</svg>'
+    pictures = ""
+    for name, canvas in (("wide", draw(WIDE)), ("narrow", draw(NARROW))):
+        size = f'viewBox="0 0 {canvas.width:g} {canvas.height:g}"'
+        body = "".join(shape.markup() for shape in canvas.shapes)
+        pictures += f'<svg class="{name}" {size} role="group" aria-label="{esc(alt)}">{body}</svg>'
+    return f"<figure>{pictures}</figure>"
 
 
 def _found(
     session: Session, found: Sequence[Finding], lessons: Mapping[str, tuple[str, str]]
 ) -> str:
-    items = []
+    items = ""
     for number, one in enumerate(found, start=1):
-        parts = [_links(session, one)]
-        if one.tokens:
-            parts.append(f"≈ {tokens(one.tokens)} full-price tokens")
-        if one.minutes >= 0.5:
-            parts.append(lasted(60 * one.minutes))
+        lost = [f"≈ {tokens(one.tokens)} full-price tokens"] * bool(one.tokens)
+        lost += [lasted(60 * one.minutes)] * (one.minutes >= 0.5)
         title, address = lessons.get(one.lesson, ("", ""))
         said = esc(f"lesson {int(one.lesson[1:])}{f', {title}' if title else ''}")
         link = f'<a href="{esc(address)}">{said}</a>' if address else said
-        items.append(
+        items += (
             f'<li id="f{number}"><span class="disc">{number}</span><div><b>{esc(one.sentence)}</b>'
-            f"<p>{' · '.join([*parts, link])}</p><p>{esc(one.remedy)}</p></div></li>"
+            f"<p>{' · '.join([_links(session, one), *lost, link])}</p><p>{esc(one.remedy)}</p>"
+            "</div></li>"
         )
     none = f"<p>{len(FINDERS)} kinds of loss were looked for, and none was found.</p>"
     unit = _UNIT if any(one.tokens for one in found) else ""
-    return f'<ol class="found">{"".join(items)}</ol>{unit}' if items else none
+    return f'<ol class="found">{items}</ol>{unit}' if found else none
 
 
 def _links(session: Session, one: Finding, most: int = 8) -> str:
@@ -212,15 +215,13 @@ def _numbers(session: Session) -> str:
     lead, calls, usage = session.lead, list(session.calls), Usage.of(session.replies)
     sent, failed = _sent(usage), sum(call.failed for call in calls)
     retries = sum(one.retries for one in session.threads.values())
-    prompts = sum(turn.prompted for turn in lead.turns)
-    longest = max(map(lead.size, lead.turns), default=0)
     facts = [
-        ("turns", f"{len(lead.turns):,}", f"after {count(prompts, 'prompt')}"),
+        ("turns", f"{len(lead.turns):,}", f"after {count(lead.prompts, 'prompt')}"),
         ("tokens sent", short(sent), f"{usage.cache_read_input_tokens / max(sent, 1):.0%} cached"),
         ("tokens written", short(usage.output_tokens), ""),
-        ("longest request", short(longest), "tokens"),
+        ("longest request", short(max(map(lead.size, lead.turns), default=0)), "tokens"),
         ("tool calls", f"{len(calls):,}", f"{failed:,} failed" * bool(failed)),
-        ("requests sent again", f"{retries:,}", "after an error"),
+        ("failed requests", f"{retries:,}", "or sent again"),
     ]
     shown = (fact for fact in facts if fact[1] != "0")
     rows = (f"<div><dt>{a}</dt><dd>{b}<small>{c}</small></dd></div>" for a, b, c in shown)
@@ -228,13 +229,10 @@ def _numbers(session: Session) -> str:
 
 
 def _filled(lead: Thread) -> str:
-    rows = charts.fillers(lead)
-    if not rows:
-        return ""
-    turn, full = max(lead.turns, key=lead.size), max(row[2] for row in rows)
-    pile = charts.piled(lead, turn, charts.largest_tools(lead))
-    most = max(pile, key=lambda name: pile[name])
-    share = pile[most] / max(sum(pile.values()), 1)
+    turn, rows = max(lead.turns, key=lead.size), charts.fillers(lead)
+    pile = charts.piled(lead, turn, charts.marks_of(lead))
+    most, size = max(pile.items(), key=lambda one: one[1])
+    share, full = size / max(sum(pile.values()), 1), max([1, *(row[2] for row in rows)])
     most = f"Output of {most}" if most not in charts.KINDS else most[0].upper() + most[1:]
     body = "".join(
         f'<tr><td>{esc(name).replace("/", "/<wbr>")}</td><td class="long">'
@@ -243,7 +241,8 @@ def _filled(lead: Thread) -> str:
         f'<td class="n">{count(calls, "call") if calls else ""}</td></tr>'
         for name, mark, size, calls in rows
     )
-    by = "as the log has them" if lead.head else "by the file’s counts (it doesn’t hold them)"
+    whole = lead.fixed() == lead.head
+    by = "as the log has them" if whole else "by the file’s counts (it doesn’t hold them)"
     fixed = f" System prompt and tools: ≈{lead.fixed():,}, {by}." if lead.fixed() else ""
     return _section(
         "What fills the context, by tool and by file",
@@ -254,26 +253,19 @@ def _filled(lead: Thread) -> str:
 
 
 def _time(session: Session) -> str:
-    if session.end <= session.begin or not session.lead.turns:
-        return ""
-    every = session.threads.values()
-    model = charts.busy(span for one in every for span in charts.replies(one))
-    tools = charts.busy(span for one in every for span in charts.worked(one))
+    tools, model = map(charts.busy, charts.worked(*session.threads.values()))
     waits = f", and {lasted(session.waited)} went by waiting for you" if session.waited >= 1 else ""
     alt = "When the model and its tools worked, and when you were waited for."
-    return _section(
-        "Time",
-        f"The model worked {lasted(model)}, its tools {lasted(tools)}{waits}.",
-        _figure(lambda width: charts.time_line(session, width), alt),
-    )
+    title = f"The model worked {lasted(model)}, its tools {lasted(tools)}{waits}."
+    return _section("Time", title, _figure(lambda width: charts.time_line(session, width), alt))
 
 
 def _tools(session: Session) -> str:
-    view, failed = Dispatch(session.events), Counter(c.name for c in session.calls if c.failed)
+    failed = Counter(call.name for call in session.calls if call.failed)
     each = ", ".join(f"{one_line(name, 30)} {number:,}" for name, number in failed.most_common())
     title = f"{failed.total():,} of {count(len(list(session.calls)), 'call')} failed: {each}."
     line = "The last call: the gate is where the harness runs it or refuses it."
-    return _view(view, "Tools", title if failed else "", line)
+    return _view(Dispatch(session.events), "Tools", title if failed else "", line)
 
 
 def _view(view: Any, kind: str, finding: str = "", because: str = "") -> str:
@@ -285,44 +277,34 @@ def _view(view: Any, kind: str, finding: str = "", because: str = "") -> str:
 
 
 def _agents(session: Session) -> str:
-    whole, view = _sent(Usage.of(session.replies)), Contexts(session.events)
-    others = [one for one in session.threads.values() if one is not session.lead]
-    share = sum(turn.usage.sent for one in others for turn in one.turns) / max(whole, 1)
+    """The tree of agents, each with the tokens and the price of those that it has started."""
+    every = session.threads.values()
+
+    def rows(parent: str | None, depth: int) -> str:
+        known = session.threads
+        its = [one for one in every if (one.parent if one.parent in known else None) == parent]
+        return "".join(row(one, depth) + rows(one.lane, depth + 1) for one in its if depth < 50)
+
+    def row(one: Thread, depth: int) -> str:
+        rolled, own = Usage.of(session.replies, one.lane), sum(t.usage.sent for t in one.turns)
+        name = esc(one_line("main agent" if one is session.lead else one.title or one.lane, 70))
+        if one.turns:
+            name = f'<a href="#{esc(anchor(one.lane, 1))}">{name}</a>'
+        below = f"{_sent(rolled):,}" if any(child.parent == one.lane for child in every) else ""
+        cost = f"${rolled.cost:.2f}" if rolled.cost else "–"
+        few = f"{len(one.turns)}", f"{len(one.calls)}", cost
+        cells = "".join(f'<td class="n extra">{value}</td>' for value in few)
+        cells += f'<td class="n">{own:,}</td><td class="n">{below}</td>'
+        return f'<tr><td style="padding-left:{1.2 * min(depth, 8):.1f}em">{name}</td>{cells}</tr>'
+
+    few = "".join(f'<th class="n extra">{name}</th>' for name in ("turns", "calls", "cost"))
+    head = f'<th>agent</th>{few}<th class="n">tokens sent</th><th class="n">with subagents</th>'
+    others = [one for one in every if one is not session.lead]
+    theirs = sum(t.usage.sent for one in others for t in one.turns)
+    share = theirs / max(_sent(Usage.of(session.replies)), 1)
     noun = "subagent" if all(one.parent for one in others) else "other agent"
-    roots = (one for one in session.threads.values() if one.parent not in session.threads)
-    rows = "".join(_row(session, one, 0) for one in roots)
-    head = "".join(f'<th class="{look}">{name}</th>' for name, look in _HEADS)
-    return _section(
-        "Agents",
-        f"{count(len(others), noun)} sent {share:.0%} of all tokens.",
-        f"<table><tr>{head}</tr>{rows}</table>",
-        view.because(view.at()),
-    )
-
-
-_HEADS = (
-    *(("agent", ""), ("turns", "n extra"), ("calls", "n extra"), ("time", "n extra")),
-    *(("tokens sent", "n"), ("with subagents", "n"), ("cost", "n extra")),
-)
-
-
-def _row(session: Session, one: Thread, depth: int) -> str:
-    """An agent, and below it those that it has started."""
-    children = [child for child in session.threads.values() if child.parent == one.lane]
-    rolled, (begin, end) = Usage.of(session.replies, one.lane), one.span
-    name = esc(one_line("main agent" if one is session.lead else one.title or one.lane, 70))
-    if one.turns:
-        name = f'<a href="#{esc(anchor(one.lane, 1))}">{name}</a>'
-    cells = (
-        *(f"{len(one.turns)}", f"{len(one.calls)}", lasted(end - begin)),
-        f"{sum(turn.usage.sent for turn in one.turns):,}",
-        f"{_sent(rolled):,}" if children else "",
-        f"${rolled.cost:.2f}" if rolled.cost else "–",
-    )
-    rest = zip(cells, _HEADS[1:], strict=True)
-    row = "".join(f'<td class="{look}">{value}</td>' for value, (_, look) in rest)
-    below = "".join(_row(session, child, depth + 1) for child in children) if depth < 50 else ""
-    return f'<tr><td style="padding-left:{1.2 * min(depth, 8):.1f}em">{name}</td>{row}</tr>{below}'
+    title = f"{count(len(others), noun)} sent {share:.0%} of all tokens."
+    return _section("Agents", title, f"<table><tr>{head}</tr>{rows(None, 0)}</table>")
 
 
 # Every turn.

@@ -26,8 +26,8 @@ from learnkit.sessions.turns import PATHS
 
 #: Stands for one character of a text that was removed; a page says how many there are.
 HIDDEN = "\ue000"
-_HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\{1,4}Users\\{1,4})([^/\\\s\"'<>:;,]+)")
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_HOME = r"(?:/home/|/Users/|[A-Za-z]:\\{1,4}Users\\{1,4})([^/\\\s\"'<>:;,]+)"
+_EMAIL = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
 
 
 def _words(text: str) -> frozenset[str]:
@@ -36,28 +36,22 @@ def _words(text: str) -> frozenset[str]:
 
 #: Types of events that a page without text is drawn from; the others are left out of it.
 _DRAWN = ("session.opened", "run.", "message", "model.", "tool.", "subagent.", "compaction.")
-#: Details that say what something is; that name a thing; that are left empty; whose keys may be
-#: anything. And arguments of tools that say what a call is.
-_KINDS = _words("role model stop_reason reason purpose how format by status")
-_IDS = frozenset(("id", "tool_use_id", "call"))
-_EMPTY = frozenset(("title", "cwd", "path", "branch"))
-_FREE = frozenset(("unknown", "lines", "left_out"))
-_ARGUMENTS = _words("command content old_string new_string offset limit pattern todos")
+#: What becomes of a text without its words, by the name of its detail: it stays if it is one word,
+#: as it says what something is; it is a number of a kind, the same one each time; it is empty. Any
+#: other one is as long as it was.
+_STAY = _words("role type model stop_reason reason purpose how format by status name")
+_NUMBERED = {"id": "id", "tool_use_id": "id", "call": "id", "description": "subagent"}
+_EMPTY = _words("title cwd path branch")
+_WORD = re.compile(r"[\w.:-]{1,60}")
 #: Names of details that may stay: those of events, of their parts, and of the blocks of a message.
 _PARTS = _words(
     "role type text thinking signature data tool_use_id is_error source media_type line"
 )
-_KNOWN = _PARTS | {detail.key for one in declarations() for detail in details_of(one.cls)}
+_KNOWN = {*_PARTS, *(part.key for one in declarations() for part in details_of(one.cls))}
+_FREE = _words("unknown lines left_out")  # whose keys may be anything
 _BLOCKS = _words("text thinking redacted_thinking tool_use tool_result image document")
 #: Names of home folders that are no person's.
 _NOBODY = _words("root user users node app ubuntu runner admin vscode shared public")
-_MCP = "mcp tool"
-_WORD = re.compile(r"[\w.:-]{1,60}")
-
-
-def _hidden(text: str) -> str:
-    """As long as the text is in a request, so that every size stays as it was."""
-    return HIDDEN * (len(json.dumps(text, ensure_ascii=False)) - 2)
 
 
 class Redaction:
@@ -76,14 +70,13 @@ class Redaction:
     def log(self, log: EventLog) -> EventLog:
         """Rewrite a log: the same events, without what has to go."""
         for event in log:
-            self._people.update(_HOME.findall(str(event.data)))
+            self._people.update(re.findall(_HOME, str(event.data)))
         self._people = {name for name in self._people if len(name) > 2} - _NOBODY
         new = EventLog()
         for event in log:
-            if not (self.keep_text or event.type.startswith(_DRAWN)):
-                continue
-            data = self._value(event.data, event.type)
-            new.append(event.type, lane=self._lane(event.lane), time=event.time, **data)
+            if self.keep_text or event.type.startswith(_DRAWN):
+                data = self._value(event.data, event.type)
+                new.append(event.type, lane=self._lane(event.lane), time=event.time, **data)
         return new
 
     def finding(self, one: Finding) -> Finding:
@@ -94,7 +87,7 @@ class Redaction:
             name = "a file" if PurePath(quote).suffix and " " not in quote else "a command"
             sentence = sentence.replace(quote, "“…”" if quote[:1] == "“" else name)
         for (kind, name), number in self._names.items():
-            sentence = sentence.replace(name, number) if kind == _MCP else sentence
+            sentence = sentence.replace(name, number) if kind == "mcp tool" else sentence
         sentence = self._scrubbed(sentence)
         turns = tuple((self._lane(lane), number) for lane, number in one.turns)
         return replace(one, sentence=sentence[:1].upper() + sentence[1:], turns=turns, quotes=())
@@ -109,7 +102,7 @@ class Redaction:
 
     def _value(self, value: Any, key: str) -> Any:
         if isinstance(value, str):
-            return self._text(value, key)
+            return self._scrubbed(value) if self.keep_text else self._text(value, key)
         if isinstance(value, list):
             return [self._value(one, key) for one in value]
         if not isinstance(value, dict):
@@ -117,41 +110,38 @@ class Redaction:
         if self.keep_text:
             return {self._scrubbed(name): self._value(one, name) for name, one in value.items()}
         if key == "input":
-            return dict(self._argument(name, one) for name, one in value.items())
-        if key in _FREE:
-            return {}
-        kept = (name in _KNOWN or name.endswith("_tokens") for name in value)
-        return {
-            name if known else self._named("detail", name): self._value(one, name)
-            for known, (name, one) in zip(kept, value.items(), strict=True)
-        }
+            return self._arguments(value)
+        known = (name for name in value if name in _KNOWN or name.endswith("_tokens"))
+        return {name: self._value(value[name], name) for name in known if key not in _FREE}
 
-    def _argument(self, name: str, value: Any) -> tuple[str, str]:
-        if name in PATHS and isinstance(value, str):
-            suffix = re.search(r"\.[a-z0-9]{1,4}$", value)
-            return name, self._named("file", value) + (suffix[0] if suffix else "")
-        name = name if name in _ARGUMENTS else self._named("argument", name)
-        return name, _hidden(value if isinstance(value, str) else str(value))
+    def _arguments(self, given: dict[str, Any]) -> dict[str, str]:
+        """The file, if there is one, as a number; the rest as long as it was."""
+        files = [name for name in PATHS if isinstance(given.get(name), str)]
+        rest = {name: one for name, one in given.items() if name not in files}
+        found = {"command": self._hidden(str(rest))} if rest else {}
+        for name in files:
+            suffix = re.search(r"\.[a-z0-9]{1,4}$", given[name])
+            found[name] = self._named("file", given[name]) + (suffix[0] if suffix else "")
+        return found
 
     def _text(self, text: str, key: str) -> str:
-        if self.keep_text:
-            return self._scrubbed(text)
-        if key in _IDS:
-            return self._named("id", text)
+        if key in _NUMBERED and text:
+            return self._named(_NUMBERED[key], text)
+        if key == "name" and text.startswith("mcp__"):
+            return self._named("mcp tool", text)
         if key == "parent":
             return self._lane(text)
-        if key == "description" and text:
-            return self._named("subagent", text)
-        if key == "name":
-            return self._named(_MCP, text) if text.startswith("mcp__") else text[:60]
-        if key in _EMPTY:
-            return ""
-        if key == "type":
-            return text if text in _BLOCKS else "other"
-        if key in _KINDS and _WORD.fullmatch(text):
-            return text
+        if key == "type" and text not in _BLOCKS:
+            return "other"
+        if key in _EMPTY or (key in _STAY and _WORD.fullmatch(text)):
+            return text * (key not in _EMPTY)
         self.removed["text"] += bool(text)
-        return _hidden(text)
+        return self._hidden(text)
+
+    @staticmethod
+    def _hidden(text: str) -> str:
+        """As long as the text is in a request, so that every size stays as it was."""
+        return HIDDEN * (len(json.dumps(text, ensure_ascii=False)) - 2)
 
     def _named(self, kind: str, text: str) -> str:
         """A number for a name: the same one each time."""
@@ -167,14 +157,11 @@ class Redaction:
     def _scrubbed(self, text: str) -> str:
         """A text without secrets and names, which are counted."""
         text, secrets = mask_secrets(text)
-        text, homes = _HOME.subn("~", text)
-        text = text.replace(str(Path.home()), "~")
-        text, mails = _EMAIL.subn("[e-mail]", text)
-        for name in self._people:
-            word = rf"(?i)(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])"
-            text, names = re.subn(word, "user", text)
-            self.removed["user name"] += names
         self.removed["secret"] += secrets
-        self.removed["home folder"] += homes
-        self.removed["e-mail"] += mails
+        home = re.escape(str(Path.home()))
+        words = [("home folder", f"{_HOME}|{home}", "~"), ("e-mail", _EMAIL, "[e-mail]")]
+        people = (rf"(?i)(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])" for name in self._people)
+        for what, pattern, put in [*words, *(("user name", name, "user") for name in people)]:
+            text, number = re.subn(pattern, put, text)
+            self.removed[what] += number
         return text

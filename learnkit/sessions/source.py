@@ -75,7 +75,7 @@ class Reading:
     def kept(self, value: Any, depth: int = 0) -> Any:
         """A value from the file, as it is or, where there is no room for all of it, shortened."""
         if isinstance(value, str):
-            if self._room < len(value) and len(value) > SHORT:
+            if self._room < len(value) > SHORT:
                 self.left_out["characters"] += len(value) - SHORT
                 value = excerpt(value, SHORT)
             self._room -= len(value)

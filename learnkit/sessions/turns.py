@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -21,6 +21,7 @@ from learnkit.events.sessions import SessionOpened
 from learnkit.events.subagents import SubagentStarted
 from learnkit.events.text import blocks_of, content_text
 from learnkit.events.vocabulary import read
+from learnkit.sessions.source import number, table
 
 #: Where a part of a context comes from: ``you``, ``model``, ``thinking`` or ``harness`` with
 #: nothing after it, ``("tool", name)`` or ``("file", path)``.
@@ -34,19 +35,21 @@ _DOES: dict[str, Does] = {
     **dict.fromkeys(("Read", "NotebookRead", "read_file", "view"), "read"),
     **dict.fromkeys(("Edit", "MultiEdit", "Write", "NotebookEdit", "edit_file"), "edit"),
     **dict.fromkeys(("write_file", "apply_patch", "str_replace_editor"), "edit"),
-    **dict.fromkeys(("Bash", "bash", "shell", "exec_command", "local_shell", "execute"), "run"),
+    **dict.fromkeys(
+        ("Bash", "bash", "shell", "exec_command", "local_shell", "bash_command"), "run"
+    ),
 }
 #: Arguments that name a file.
 PATHS = ("file_path", "path", "notebook_path", "filename")
-_COMMANDS = ("command", "cmd", "script")
+_COMMANDS = ("command", "cmd", "script", "keystrokes")
 #: A patch of a file, as an argument or in a command.
 _PATCH = re.compile(r"\*\*\* (?:Update|Add) File: ([^\n\\]+)")
 #: A command that checks the work; and one that only names a checker, or reads its files.
 _CHECKS = re.compile(
     r"(?:^|[\s/(\"'])(?:pytest|py\.test|tox|nox|unittest|jest|vitest|mocha|rspec|phpunit|ctest|mypy"
-    r"|pyright|eslint|tsc|ruff check)\b|\bpython\d?\s+\S*tests?/"
+    r"|pyright|eslint|tsc|ruff check|dialyzer|credo)\b|\bpython\d?\s+\S*tests?/"
     r"|\b(?:npm|pnpm|yarn|bun|cargo|go|dotnet|mix|swift|deno|node|mvn|gradlew?|make|just|bazel|manage"
-    r"\.py)\s+(?:\S+\s+)?(?:--)?(?:test|check|verify|lint|build|vet|clippy)\b"
+    r"\.py)\s+(?:\S+\s+)?(?:--)?(?:test|check|verify|lint|build|compile|vet|clippy)\b"
 )
 _NO_CHECK = re.compile(
     r"\s*(?:sudo )?(?:pip3?|uv (?:add|pip)|poetry add|(?:npm|pnpm|yarn|bun) (?:i|install|add)"
@@ -61,7 +64,6 @@ class Call:
     Attributes:
         does: ``read`` or ``edit`` a file, ``run`` a command; empty for anything else.
         target: the file or the command.
-        slice: other arguments of a reading, such as the first line.
         start: seconds on the log's clock; as ``end``, which is None while it runs.
         failed: its result is an error, or it never ran.
         tokens: of its result, estimated.
@@ -74,7 +76,6 @@ class Call:
     input: Any
     does: Does
     target: str
-    slice: str
     start: float
     end: float | None = None
     failed: bool = False
@@ -112,23 +113,23 @@ class Turn:
         number: from 1, in its agent.
         asked: seconds on the log's clock when the request was sent; ``replied`` likewise.
         usage: the server's counts.
+        hour: whether what it wrote to the cache stays there for an hour.
+        stop: why the model stopped, or the run, if the file says only that.
         parts: estimated tokens of what the request held, by source.
         said: what the reply says, without thinking.
         shown: the messages that belong to it, in order, each with whether it was injected.
-        prompted: whether a person had written since the turn before.
     """
 
     number: int
     asked: float
     replied: float | None = None
     usage: loop.UsageData = field(default_factory=loop.UsageData)
+    hour: bool = False
     model: str = ""
     stop: str = ""
     parts: dict[Source, int] = field(default_factory=dict)
-    calls: int = 0
     said: str = ""
     shown: list[tuple[dict[str, Any], bool]] = field(default_factory=list)
-    prompted: bool = False
 
     @property
     def estimate(self) -> int:
@@ -137,16 +138,17 @@ class Turn:
 
 
 @dataclass(slots=True)
-class Cut:
-    """A compaction: the first turn after it, and the tokens before it."""
-
-    turn: int
-    before: int
-
-
-@dataclass(slots=True)
 class Thread:
-    """One agent of a session: its turns, its calls, its waits, and what its context holds now."""
+    """One agent of a session: its turns and calls, and what its context holds now.
+
+    Attributes:
+        head: estimated tokens of the system prompt and the tools that the log has.
+        cuts: number of the first turn after each compaction -> tokens before it.
+        thoughts: number of a turn -> tokens of thinking that the harness took out before it.
+        waits: when a person was waited for, in seconds on the log's clock.
+        held: the sizes of each message in the array, by source; ``sums`` those of all of them.
+        coming: the messages that no request has had yet.
+    """
 
     lane: str
     parent: str = ""
@@ -154,29 +156,25 @@ class Thread:
     head: int = 0
     turns: list[Turn] = field(default_factory=list)
     calls: dict[str, Call] = field(default_factory=dict)
-    cuts: list[Cut] = field(default_factory=list)
+    cuts: dict[int, int] = field(default_factory=dict)
+    thoughts: Counter[int] = field(default_factory=Counter)
+    prompts: int = 0
     retries: int = 0
+    ended: str = ""
     waits: list[tuple[float, float]] = field(default_factory=list)
     held: list[Counter[Source]] = field(default_factory=list)
     sums: Counter[Source] = field(default_factory=Counter)
     coming: list[tuple[dict[str, Any], bool]] = field(default_factory=list)
-
-    @property
-    def span(self) -> tuple[float, float]:
-        """From its first request to its last result, in seconds on the log's clock."""
-        ends = [turn.replied or turn.asked for turn in self.turns]
-        ends += [call.end or call.start for call in self.calls.values()]
-        return (self.turns[0].asked, max(ends)) if self.turns else (0.0, 0.0)
+    _idle: float | None = None
 
     def fixed(self) -> int:
         """Tokens of the system prompt and the tools, which files of most agents don't hold.
 
         What the server has counted for the first request, less its messages; or what the log has.
         """
-        if self.head:
-            return self.head
-        first = next((turn for turn in self.turns if turn.usage.known), None)
-        return max(first.usage.sent - first.estimate, 0) if first else 0
+        first = next((one for one in self.turns if one.usage.known), None)
+        counted = first and not first.usage.simulated
+        return max(first.usage.sent - first.estimate, 0) if first and counted else self.head
 
     def size(self, turn: Turn) -> int:
         """Tokens of a request: as the server counted them, or estimated, as the last one it did."""
@@ -187,12 +185,96 @@ class Thread:
         stretch = max(last.usage.sent - fixed, 0) / last.estimate if last else 1.0
         return fixed + round(turn.estimate * stretch)
 
+    def take(self, typed: object, time: float) -> None:
+        """Read one event of the agent."""
+        turn = self.turns[-1] if self.turns else None
+        match typed:
+            case SubagentStarted(parent=parent, prompt=prompt, description=title):
+                self.parent, self.title = parent, title or prompt
+            case loop.RunStarted(system=system, tools=tools):
+                self.head = estimate_tokens(system) + estimate_tokens(list(tools))
+                self.prompts += 1
+            case loop.RunEnded(reason=reason):
+                self._idle, self.ended = time, reason
+                if turn:
+                    turn.stop = turn.stop or reason
+            case loop.MessageAdded(message=message, index=index, injected=injected):
+                self._added(message, index, injected)
+            case loop.MessagesRewritten(messages=messages, why=why):
+                before = self.sums["thinking", ""]
+                self.held = [self._sizes(message, False) for message in messages]
+                self.sums = sum(self.held, Counter())
+                if why != "summarised":
+                    self.thoughts[len(self.turns) + 1] += before - self.sums["thinking", ""]
+            case CompactionSummarised(before=before):
+                self.cuts[len(self.turns) + 1] = before
+            case loop.ModelRequested(purpose="conversation"):
+                if self._idle is not None:
+                    self.waits.append((self._idle, time))
+                self._idle, self.ended = None, ""
+                if turn is None or turn.replied is not None:  # else it is sent again
+                    turn = Turn(len(self.turns) + 1, time)
+                    self.turns.append(turn)
+                turn.shown += self.coming
+                self.coming, turn.parts = [], dict(self.sums)
+            case loop.ModelReplied(purpose="conversation") as reply if turn:
+                turn.replied, turn.usage = time, reply.usage
+                turn.hour = bool(_hour(reply.usage))
+                turn.stop, turn.model = reply.stop_reason or "", reply.model or ""
+            case loop.ModelRetried() | loop.ModelFailed():
+                self.retries += 1
+            case loop.ToolStarted(id=id, name=name, input=input, refused=refused):
+                does, target = _target(name, input)
+                made = turn.number if turn else 0
+                call = Call(id, self.lane, made, name, input, does, target, time)
+                call.refused = call.failed = bool(refused)
+                self.calls[id] = call
+            case loop.ToolEnded(id=id, output=output, how=how) as ended if id in self.calls:
+                call = self.calls[id]
+                call.end, call.output, call.failed = time, output, not ended.done
+                call.refused = call.refused or how == "refused"
+                call.tokens = call.tokens or estimate_tokens(output)
+
+    def _added(self, message: dict[str, Any], index: int | None, injected: bool) -> None:
+        blocks = blocks_of(message.get("content"))
+        results = any(block.get("type") == "tool_result" for block in blocks)
+        model = message.get("role") == "assistant"
+        if self.turns and (model or results):
+            self.turns[-1].shown.append((message, injected))
+        else:
+            self.coming.append((message, injected))
+        if self.turns and model:
+            texts = [block for block in blocks if block.get("type") == "text"]
+            self.turns[-1].said = content_text(texts)
+        place = len(self.held) if index is None else min(index, len(self.held))
+        for gone in self.held[place:]:
+            self.sums.subtract(gone)
+        self.held[place:] = [self._sizes(message, injected)]
+        self.sums.update(self.held[place])
+
+    def _sizes(self, message: dict[str, Any], injected: bool) -> Counter[Source]:
+        """The tokens of a message by where they come from."""
+        sizes, results = Counter[Source](), False
+        for block in blocks_of(message.get("content")):
+            kind, size = str(block.get("type")), estimate_tokens(block)
+            if kind == "tool_result":
+                results = True
+                call = self.calls.get(str(block.get("tool_use_id")))
+                if call:
+                    call.tokens = max(call.tokens, size)
+                sizes[call.source if call else ("tool", "?")] += size
+            elif message.get("role") == "assistant":
+                sizes["thinking" if "thinking" in kind else "model", ""] += size
+            else:
+                sizes["harness" if injected or results else "you", ""] += size
+        return sizes
+
 
 @dataclass(slots=True)
 class Session:
     """A session: its agents by lane, the first of them the lead; and its replies, as events.
 
-    The replies are those of all lanes and purposes, with usages in which every count is a number.
+    The replies are those of all lanes and purposes, with usages whose prices can be looked up.
     """
 
     events: list[Event] = field(default_factory=list)
@@ -230,129 +312,37 @@ def session_of(log: Iterable[Event]) -> Session:
     events = list(log)
     times = [event.time for event in events] or [0.0]
     session = Session(events, begin=times[0], end=max(times))
-    idle: dict[str, float] = {}
+    threads: dict[str, Thread] = {}
     for event in events:
         typed = read(event)
         if isinstance(typed, SessionOpened):
             session.about = typed
             continue
-        one = session.threads.setdefault(event.lane, Thread(event.lane))
-        turn = one.turns[-1] if one.turns else None
-        match typed:
-            case SubagentStarted(parent=parent, prompt=prompt, description=title):
-                one.parent, one.title = parent, title or prompt
-            case loop.RunStarted(system=system, tools=tools):
-                one.head = estimate_tokens(system) + estimate_tokens(list(tools))
-                if event.lane in idle:
-                    one.waits.append((idle.pop(event.lane), event.time))
-            case loop.RunEnded():
-                idle[event.lane] = event.time
-            case loop.MessageAdded(message=message, index=index, injected=injected):
-                _added(one, message, index, injected)
-            case loop.MessagesRewritten(messages=messages):
-                _rewritten(one, messages)
-            case CompactionSummarised(before=before):
-                one.cuts.append(Cut(len(one.turns) + 1, before))
-            case loop.ModelRequested(purpose="conversation"):
-                _asked(one, event.time)
-            case loop.ModelReplied(purpose="conversation") as reply if turn:
-                turn.replied, turn.usage = event.time, reply.usage
-                turn.stop, turn.model = reply.stop_reason or "", reply.model or ""
-            case loop.ModelRetried():
-                one.retries += 1
-            case loop.ToolStarted(id=id, name=name, input=input, refused=refused):
-                new = _called(one, id, name, input, event.time)
-                new.refused = new.failed = bool(refused)
-            case loop.ToolEnded(id=id, output=output, how=how) as ended if id in one.calls:
-                done = one.calls[id]
-                done.end, done.output, done.failed = event.time, output, not ended.done
-                done.refused = done.refused or how == "refused"
-                done.tokens = done.tokens or estimate_tokens(output)
+        threads.setdefault(event.lane, Thread(event.lane)).take(typed, event.time)
         if isinstance(typed, loop.ModelReplied):
-            data = {"usage": _counts(typed.usage.whole or {}), "model": typed.model}
-            session.replies.append(event._replace(data=data))
-    found = session.threads.items()
-    session.threads = {lane: one for lane, one in found if one.turns or one.parent}
+            whole = (typed.usage.whole or {}).items()
+            usage = {key: one for key, one in whole if type(one) is int or key in _TARIFFS}
+            usage["cache_creation"] = {_HOUR: _hour(typed.usage)}
+            session.replies.append(event._replace(data={"usage": usage, "model": typed.model}))
+    session.threads = {name: one for name, one in threads.items() if one.turns or one.parent}
     return session
 
 
-def _counts(usage: dict[str, Any]) -> dict[str, Any]:
-    """A usage without what is neither a number, numbers by name, nor a tariff."""
-    return {
-        key: value
-        for key, value in usage.items()
-        if type(value) is int
-        or key in ("speed", "service_tier", "inference_geo", "simulated")
-        or (type(value) is dict and {*map(type, value.values())} == {int})
-    }
+#: The count of tokens that were written to the cache for an hour, and what else a price depends on.
+_HOUR = "ephemeral_1h_input_tokens"
+_TARIFFS = ("speed", "service_tier", "inference_geo", "simulated")
 
 
-def _asked(one: Thread, time: float) -> None:
-    if not one.turns or one.turns[-1].replied is not None:  # else it is sent again
-        one.turns.append(Turn(len(one.turns) + 1, time))
-    turn = one.turns[-1]
-    turn.prompted = turn.prompted or any(not injected for _, injected in one.coming)
-    turn.shown += one.coming
-    one.coming = []
-    turn.parts = dict(one.sums)
+def _hour(usage: loop.UsageData) -> int:
+    return number(table((usage.whole or {}).get("cache_creation")).get(_HOUR))
 
 
-def _added(one: Thread, message: dict[str, Any], index: int | None, injected: bool) -> None:
-    blocks = blocks_of(message.get("content"))
-    results = any(block.get("type") == "tool_result" for block in blocks)
-    model = message.get("role") == "assistant"
-    turn = one.turns[-1] if one.turns else None
-    if turn and (model or results):
-        turn.shown.append((message, injected))
-    else:
-        one.coming.append((message, injected))
-    if turn and model:
-        turn.said = content_text([block for block in blocks if block.get("type") == "text"])
-    place = len(one.held) if index is None else min(index, len(one.held))
-    for gone in one.held[place:]:
-        one.sums.subtract(gone)
-    one.held[place:] = [_sizes(one, message, injected)]
-    one.sums.update(one.held[place])
-
-
-def _rewritten(one: Thread, messages: Sequence[dict[str, Any]]) -> None:
-    one.held = [_sizes(one, message, False) for message in messages]
-    one.sums = Counter()
-    for sizes in one.held:
-        one.sums.update(sizes)
-
-
-def _sizes(one: Thread, message: dict[str, Any], injected: bool) -> Counter[Source]:
-    """The tokens of a message by where they come from."""
-    sizes, results = Counter[Source](), False
-    for block in blocks_of(message.get("content")):
-        kind, size = str(block.get("type")), estimate_tokens(block)
-        if kind == "tool_result":
-            results = True
-            call = one.calls.get(str(block.get("tool_use_id")))
-            if call:
-                call.tokens = max(call.tokens, size)
-            sizes[call.source if call else ("tool", "?")] += size
-        elif message.get("role") == "assistant":
-            sizes["thinking" if "thinking" in kind else "model", ""] += size
-        else:
-            sizes["harness" if injected or results else "you", ""] += size
-    return sizes
-
-
-def _called(one: Thread, id: str, name: str, input: Any, time: float) -> Call:
-    given = input if isinstance(input, dict) else {}
+def _target(name: str, input: Any) -> tuple[Does, str]:
+    """What a call does, and to which file, or with which command."""
+    if patch := _PATCH.search(str(input)):
+        return "edit", patch[1].strip()
     does = _DOES.get(name, "")
     keys = _COMMANDS if does == "run" else PATHS
-    target = next((given[key] for key in keys if given.get(key)), "")
-    if isinstance(target, list):  # as a list of words
-        target = " ".join(map(str, target))
-    if patch := _PATCH.search(str(input)):
-        does, target = "edit", patch[1].strip()
-    rest = {key: value for key, value in given.items() if key not in keys} if does == "read" else {}
-    number = one.turns[-1].number if one.turns else 0
-    call = Call(id, one.lane, number, name, input, does, str(target), str(rest or ""), time)
-    one.calls[id] = call
-    if one.turns:
-        one.turns[-1].calls += 1
-    return call
+    found = next((input[key] for key in keys if input.get(key)), "") if table(input) else ""
+    # A command may be a list of words.
+    return does, " ".join(map(str, found)) if isinstance(found, list) else str(found)

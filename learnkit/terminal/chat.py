@@ -247,6 +247,7 @@ class Chat:
 
     def _play(self, playback: Playback, text: str) -> None:
         """Play the next recorded turn; what is not recorded leaves no trace."""
+        from learnkit.clients.recordings.difference import finding
         from learnkit.clients.recordings.replay import Miss
 
         expected = playback.next
@@ -268,8 +269,8 @@ class Chat:
             self.agent.rewrite(before, "rolled back")
             playback.end()
             self.output.say(
-                f"The recording has no reply to this request ({miss.lane}, {miss.path}), so the "
-                "turn was taken back, and the recording is over; /quit leaves.",
+                f"{finding(miss.changes)} The turn was taken back, and the recording is over; "
+                "/quit leaves.",
                 "dim",
             )
         except KeyboardInterrupt:

@@ -80,6 +80,8 @@ def new_lines(request: Request, before: Request | None, lane: str) -> list[str]:
     if before is not None and messages[: len(before["messages"])] == before["messages"]:
         known = len(before["messages"]) + 1  # and the reply that was typed
     told = f"{known} of them as before" if known else "a new conversation"
+    if before is not None and before.get("tools") and not request.get("tools"):
+        told += ", no tools"  # a harness asks for something else, such as a summary
     who = "" if lane == "lead" else f"{lane}: "  # a program that names no lanes is the lead
     lines = [f"── {who}{count(len(messages), 'message')}, {told} ──"]
     if before is None or (before.get("system"), before.get("tools")) != (
@@ -92,8 +94,9 @@ def new_lines(request: Request, before: Request | None, lane: str) -> list[str]:
         lines += [f"system: {line}" for line in system.splitlines()]
         for tool in request.get("tools", []):
             names = ", ".join(tool.get("input_schema", {}).get("properties", {}))
-            first = tool.get("description", "").strip().partition("\n")[0]
+            first, *more = tool.get("description", "").strip().splitlines() or [""]
             lines.append(f"tool: {tool['name']}({names})  {first}")
+            lines += [f"      {line}" for line in more]  # all of it: a model sees nothing else
     for message in messages[known:]:
         content = message["content"]
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content

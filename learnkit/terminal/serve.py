@@ -84,12 +84,18 @@ class Model:
         source, model = local.opened(what)
         return cls(source, "llama.cpp on this machine", model, is_recorded=False)
 
+    @property
+    def asked(self) -> list[str]:
+        """The prompts as lines; after the first one of a recording, a program may send the next."""
+        later = "then" if self.is_recorded else "prompt"
+        return [f"  {later if n else 'prompt'}: {one}" for n, one in enumerate(self.prompts)]
+
     def missed(self, request: Request, error: Exception) -> str:
         """What a client is told whose request has no reply."""
         if not isinstance(error, Miss):
             _say(str(error))
             return str(error)
-        prompts = "".join(f"  prompt: {prompt}\n" for prompt in self.prompts)
+        prompts = "".join(f"{line}\n" for line in self.asked)
         text = (
             f"{error.report}\n\n{self.name} answers only what was asked when it was recorded:\n"
             f"{prompts}To answer other requests yourself: learnkit serve --me -- COMMAND"
@@ -128,8 +134,8 @@ def serve(
     lead = variables(server.url, model.model)
     with server:
         _say(f"{model.model} at {server.url}, answered by {model.name}")
-        for prompt in model.prompts:
-            _say(f"  prompt: {prompt}")
+        for line in model.asked:
+            _say(line)
         if not command:
             for variable, value in lead.items():
                 _say(f"export {variable}={value}")

@@ -80,12 +80,23 @@ def board_of(backend: Backend, edges: str = "", count: int = 0) -> BoardBackend:
         count: at least so many tasks.
     """
     board = backend.board()
+    fill(board, edges, count)
+    return board
+
+
+def fill(board: BoardBackend, edges: str, count: int) -> None:
+    """Put tasks on an empty board.
+
+    Args:
+        board: an empty one.
+        edges: as for :func:`board_of`.
+        count: at least so many tasks.
+    """
     pairs = [tuple(map(int, pair.split(">"))) for pair in edges.split()]
     for number in range(max([count, *(max(pair) for pair in pairs)])):
         board.create(f"step {number + 1}")
     for blocker, blocked in pairs:
         board.update(blocked, add_blocked_by=[blocker])
-    return board
 
 
 def ids(tasks: list[Task]) -> list[int]:

@@ -51,6 +51,7 @@ class MailTests(BackendCase):
         mail.send("lead", "alice", "one")
         reader.take()
         two = mail.send("lead", "alice", "two")
+        assert reader.look() == [two]
         reader.commit()
         assert mail.unread("alice") == mail.reader("alice").take() == reader.take() == [two]
 

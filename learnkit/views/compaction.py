@@ -15,7 +15,6 @@ from typing import Any
 
 from learnkit.core.frames import defused
 from learnkit.core.token_count import estimate_tokens
-from learnkit.core.transcript import texts
 from learnkit.events.log import Event
 from learnkit.events.loop import MessageAdded, MessagesRewritten, RunStarted
 from learnkit.events.text import arguments, blocks_of, content_text, count, listed, one_line
@@ -310,7 +309,7 @@ def _asked(entry: Entry) -> str | None:
     """The text of a user's message as a summary's frame holds it; None if it is another one."""
     if entry.key != theme.USER.key:
         return None
-    return defused("\n".join(texts(entry.message.get("content") or "")))
+    return defused(content_text(entry.message.get("content")))
 
 
 def _mark(entry: Entry) -> str:

@@ -106,7 +106,11 @@ class Dispatch(Worded[State], Diagram[State]):
         failed = [row for row in rows if row.errors and row.known]
         refused = [row for row in rows if row.refused]
         gone = _names([row for row in rows if not row.known])
-        said = [f"{listed(_names(failed))} failed"] if failed else []
+        some = [
+            name + f" ({row.errors} of {row.errors + row.ok})" * bool(row.ok)
+            for name, row in zip(_names(failed), failed, strict=True)
+        ]
+        said = [f"{listed(some)} failed"] if failed else []
         said += [f"{listed(_names(refused))} was refused"] if refused else []
         said += [f"there is no tool {' or '.join(gone)}"] if gone else []
         if said:

@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
 
 from learnkit.events.log import Event
-from learnkit.events.races import RaceEnded, RaceLost, RaceRepeated, RaceStarted, RaceStep
+from learnkit.events.races import RaceEnded, RaceLost, RaceStarted, RaceStep
 from learnkit.events.text import columns, count, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import theme
@@ -39,7 +38,6 @@ _BARE = ("race.emptied", "race.finished", "race.paused")
 #: Height of a step, and of the heads, in pixels.
 _ROW, _HEAD, _MID = 34, 26, 23
 _MIDDLE = ("race.read", "race.paused")  # after these the reader is not done yet
-T = TypeVar("T", "Step", "State")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,6 @@ class Step:
         content: the messages in the file after the step.
         open: whether the reader was between reading and emptying, before or after the step.
         lost: the messages that this step lost.
-        again: the messages that the reader got once more in this step.
     """
 
     number: str
@@ -64,28 +61,15 @@ class Step:
     content: tuple[str, ...]
     open: bool
     lost: tuple[str, ...] = ()
-    again: tuple[str, ...] = ()
 
-    @property
-    def fault(self) -> str:
-        """The messages that it lost, or gave to the reader once more, in words."""
-        return self.says(_named)
-
-    def says(self, named: Callable[[tuple[str, ...]], str]) -> str:
-        """Its fault, with messages named in some way; empty if it has none."""
-        pairs = (("lost", self.lost), ("again", self.again))
-        found = [f"{word}: {named(messages)}" for word, messages in pairs if messages]
-        return f"{theme.ERROR.glyph} {'; '.join(found)}" if found else ""
-
-    @property
-    def file(self) -> str:
-        """The content of the file, in words."""
-        return "" if self.number == "end" else _named(self.content, "empty")
+    def fault(self, named: Callable[[tuple[str, ...]], str]) -> str:
+        """The messages that it lost, named in some way; empty if it lost none."""
+        return f"{theme.ERROR.glyph} lost: {named(self.lost)}" if self.lost else ""
 
     def mark(self, lost: tuple[str, ...]) -> theme.Mark:
         """Its mark: an error if it loses a message, or writes one that gets lost."""
         mine = self.messages if self.type == "race.wrote" else ()
-        bad = self.lost or self.again or set(mine) & set(lost)
+        bad = self.lost or set(mine) & set(lost)
         return theme.ERROR if bad else _KINDS[self.type][0]
 
     @property
@@ -95,21 +79,16 @@ class Step:
         what = "" if self.type in _BARE else many
         return f"{_KINDS[self.type][1]} {what}".rstrip()
 
-    def does(self, lost: tuple[str, ...]) -> str:
-        """Its glyph, and what it does."""
-        return f"{self.mark(lost).glyph} {self.words}"
-
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The participants, the steps so far, and the messages that are lost or read twice."""
+    """The participants, the steps so far, and the messages that are lost."""
 
     reader: str = ""
     people: tuple[str, ...] = ()
     rows: tuple[Step, ...] = ()
     open: bool = False
     lost: tuple[str, ...] = ()
-    again: tuple[str, ...] = ()
 
 
 class Schedule(Worded[State], Diagram[State]):
@@ -123,10 +102,10 @@ class Schedule(Worded[State], Diagram[State]):
         match read(event):
             case RaceStarted(reader=reader, writers=writers):
                 return State(reader, tuple(dict.fromkeys((reader, *writers)))[:COLUMNS])
-            case RaceLost(text=message) | RaceRepeated(text=message) as fault:
-                kind = "lost" if isinstance(fault, RaceLost) else "again"
-                last = [_faulty(row, kind, message) for row in state.rows[-1:]]
-                return replace(_faulty(state, kind, message), rows=(*state.rows[:-1], *last))
+            case RaceLost(text=message):
+                last = [replace(row, lost=(*row.lost, message)) for row in state.rows[-1:]]
+                rows = (*state.rows[:-1], *last)
+                return replace(state, rows=rows, lost=(*state.lost, message))
             case RaceEnded(texts=left) if not left:
                 return replace(state, open=False)
             case RaceStep() | RaceEnded() as step:
@@ -155,17 +134,12 @@ class Schedule(Worded[State], Diagram[State]):
             many = len(state.lost)
             which = one_line(state.lost[0], 24) if many == 1 else f"{many} of {sent}"
             first = f"{which} {'is' if many == 1 else 'are'} lost: {_why(state, state.lost)}."
-            twice = f"Read twice: {_named(state.again)}." if state.again else ""
-            return [first, f"Lost of {sent}: {_named(state.lost)}.", twice]
+            return [first, f"Lost of {sent}: {_named(state.lost)}."]
         whole = f"{sent} sent, none lost."
         own = {row.type for row in state.rows if row.who == state.reader}
         between = any(row.open and row.type == "race.wrote" for row in state.rows)
-        if state.again:
-            return [f"{one_line(state.reader, 24)} reads {_named(state.again)} twice.", whole]
         if "race.read" in own and not between:
             return [whole, f"No message arrives between the two steps of {state.reader}."]
-        if "race.drained" in own and not own & {"race.read", "race.emptied"}:
-            return [whole, f"{state.reader} reads and empties the file in one step."]
         return [whole]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
@@ -182,13 +156,6 @@ def _named(messages: tuple[str, ...], nothing: str = "nothing") -> str:
     return listed([*few, f"{more} more"] if more else few) or nothing
 
 
-def _faulty(thing: T, kind: str, message: str) -> T:
-    """A step, or the state, with one more message that is lost or read again."""
-    every = dict.fromkeys((*getattr(thing, kind), message))
-    changed: dict[str, Any] = {kind: tuple(every)}
-    return replace(thing, **changed)
-
-
 def _why(state: State, lost: tuple[str, ...]) -> str:
     """Why messages are lost."""
     it, them, be = ("it", "it", "is") if len(lost) == 1 else ("they", "them", "are")
@@ -198,10 +165,6 @@ def _why(state: State, lost: tuple[str, ...]) -> str:
     emptied = {one for row in state.rows if row.type == "race.emptied" for one in row.lost}
     if set(lost) <= late & emptied:
         return f"{it} arrived between reading and emptying the file"
-    contents = [row.content for row in state.rows if row.type != "race.ended"]
-    if contents and set(lost) <= set(contents[-1]):
-        reader = one_line(state.reader, 12)
-        return f"{reader} never reads {them}, and {it} {be} still in the file"
     return f"nobody read {them}, and {it} {be} no longer in the inbox"
 
 
@@ -291,13 +254,15 @@ class _Sheet:
             which = _fitting(row.messages, abs(end - begin) - 50) if many == 1 else many
             label = f"{label} {which or 'nothing'}"
         if row.type not in ("race.paused", "race.finished", "race.ended"):
-            says = f"Step {row.number}: {row.who} {row.does(lost)}. In the file: {row.file}."
-            says = f"{says} {row.fault}".rstrip()
+            does = f"Step {row.number}: {row.who} {row.mark(lost).glyph} {row.words}."
+            says = f"{does} In the file: {_named(row.content, 'empty')}. {row.fault(_named)}"
             pair = " ".join(one.replace(" ", "-") for one in (*row.messages, *row.lost))
             head = 8 if end > begin else -8
             path = f"M0 0H{end - begin:.1f}m{-head} -4l{head} 4l{-head} 4"
             style = "d" if row.type == "race.emptied" else ""
-            canvas.edge(f"arrow {place}", path, mark, style, x=begin, y=mid, says=says, pair=pair)
+            canvas.edge(
+                f"arrow {place}", path, mark, style, x=begin, y=mid, says=says.rstrip(), pair=pair
+            )
         if row.type != "race.ended" and label:
             left = min(begin, end) + (2 if self.narrow else 6)
             room = self.right - left - 2
@@ -307,8 +272,8 @@ class _Sheet:
     def content(self, row: Step, place: int, y: float) -> None:
         """The messages in the file after a step, in their writers' colours; and what is lost."""
         canvas, left, wide = self.canvas, self.right, self.canvas.width - self.right - 2
-        if row.fault:
-            text = row.says(_short) if self.narrow else row.fault
+        if row.lost:
+            text = row.fault(_short if self.narrow else _named)
             wide = min(wide, text_width(text, "b") + 20)
             canvas.box(f"lost {place}", left, y, wide, _HEAD, "error", [text])
         elif row.type == "race.ended" or not row.content:

@@ -1,9 +1,3 @@
-CREATE TABLE learnkit_assignments (
-	team TEXT NOT NULL,
-	teammate TEXT NOT NULL,
-	number INTEGER NOT NULL,
-	PRIMARY KEY (team, teammate)
-);
 CREATE TABLE learnkit_calls (
 	"key" TEXT NOT NULL,
 	result TEXT NOT NULL,
@@ -15,12 +9,6 @@ CREATE TABLE learnkit_counters (
 	last INTEGER NOT NULL,
 	PRIMARY KEY (team)
 );
-CREATE TABLE learnkit_edges (
-	team TEXT NOT NULL,
-	blocked INTEGER NOT NULL,
-	blocker INTEGER NOT NULL,
-	PRIMARY KEY (team, blocked, blocker)
-);
 CREATE TABLE learnkit_inboxes (
 	team TEXT NOT NULL,
 	name TEXT NOT NULL,
@@ -30,68 +18,27 @@ CREATE TABLE learnkit_mail (
 	number INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
 	team TEXT NOT NULL,
 	inbox TEXT NOT NULL,
-	sender TEXT NOT NULL,
-	type TEXT NOT NULL,
-	content TEXT NOT NULL,
-	sent DOUBLE NOT NULL,
-	more TEXT NOT NULL,
+	value TEXT NOT NULL,
 	done SMALLINT NOT NULL
-);
-CREATE TABLE learnkit_members (
-	number INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-	team TEXT NOT NULL,
-	name TEXT NOT NULL,
-	role TEXT NOT NULL,
-	status TEXT NOT NULL,
-	incarnation TEXT NOT NULL,
-	place TEXT NOT NULL,
-	heard DOUBLE
 );
 CREATE TABLE learnkit_meta (
 	name TEXT NOT NULL,
 	value INTEGER,
 	PRIMARY KEY (name)
 );
-CREATE TABLE learnkit_plans (
-	team TEXT NOT NULL,
-	name TEXT NOT NULL,
-	role TEXT NOT NULL,
-	required SMALLINT NOT NULL,
-	PRIMARY KEY (team, name, role)
-);
-CREATE TABLE learnkit_requests (
-	number INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-	team TEXT NOT NULL,
-	kind TEXT NOT NULL,
-	sender TEXT NOT NULL,
-	addressee TEXT NOT NULL,
-	teammate TEXT NOT NULL,
-	content TEXT NOT NULL,
-	state TEXT NOT NULL,
-	assignment INTEGER NOT NULL,
-	expires DOUBLE,
-	note TEXT NOT NULL
-);
 CREATE TABLE learnkit_tasks (
 	team TEXT NOT NULL,
 	id INTEGER NOT NULL,
-	subject TEXT NOT NULL,
-	description TEXT NOT NULL,
 	status TEXT NOT NULL,
-	owner TEXT NOT NULL,
-	tags TEXT NOT NULL,
-	result_summary TEXT NOT NULL,
-	worktree TEXT NOT NULL,
-	token INTEGER NOT NULL,
-	incarnation TEXT NOT NULL,
-	lease_until DOUBLE,
-	changed INTEGER NOT NULL,
+	value TEXT NOT NULL,
 	PRIMARY KEY (team, id)
 );
+CREATE TABLE learnkit_values (
+	team TEXT NOT NULL,
+	name TEXT NOT NULL,
+	value TEXT NOT NULL,
+	PRIMARY KEY (team, name)
+);
 CREATE INDEX ix_learnkit_calls_at ON learnkit_calls (at);
-CREATE INDEX learnkit_edges_blocker ON learnkit_edges (team, blocker, blocked);
 CREATE INDEX learnkit_mail_new ON learnkit_mail (team, inbox, number) WHERE done = 0;
-CREATE UNIQUE INDEX learnkit_members_name ON learnkit_members (team, name);
-CREATE INDEX learnkit_requests_teammate ON learnkit_requests (team, teammate);
-CREATE INDEX learnkit_tasks_changed ON learnkit_tasks (team, changed);
 CREATE INDEX learnkit_tasks_open ON learnkit_tasks (team, status) WHERE status IN ('pending', 'in_progress');

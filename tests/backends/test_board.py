@@ -22,6 +22,7 @@ from profiles import examples
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.rules import NEXT
 from learnkit.errors import ToolError, UsageError
+from learnkit.testing.case import check, fill
 
 WORKER = Path(__file__).parents[1] / "support" / "board_worker.py"
 STATUSES = [*NEXT, "deleted"]
@@ -35,34 +36,12 @@ def worker(*arguments: object) -> subprocess.Popen[str]:
 def board_of(folder: Path, edges: str = "", count: int = 0) -> TaskBoard:
     """A board with edges as in ``1>2 2>3``: 1 blocks 2, 2 blocks 3."""
     board = TaskBoard(folder)
-    pairs = [tuple(map(int, pair.split(">"))) for pair in edges.split()]
-    for number in range(max([count, *(max(pair) for pair in pairs)])):
-        board.create(f"step {number + 1}")
-    for blocker, blocked in pairs:
-        board.update(blocked, add_blocked_by=[blocker])
+    fill(board, edges, count)
     return board
 
 
 def statuses(board: TaskBoard) -> dict[int, str]:
     return {task.id: task.status for task in board.tasks()}
-
-
-def check(board: TaskBoard) -> None:
-    """What holds for every board, at any time."""
-    tasks = {task.id: task for task in board.tasks()}
-    assert list(tasks) == sorted(tasks)
-    for task in tasks.values():
-        assert all(task.id in tasks[id].blocks for id in task.blocked_by)
-        assert all(task.id in tasks[id].blocked_by for id in task.blocks)
-        assert task.id not in task.blocked_by
-        if task.status in ("in_progress", "completed"):
-            assert all(tasks[id].status == "completed" for id in task.blocked_by)
-        if task.status == "pending":
-            assert task.owner == ""
-    done: set[int] = set()
-    while ready := [t.id for t in tasks.values() if t.id not in done and {*t.blocked_by} <= done]:
-        done |= {*ready}
-    assert done == {*tasks}, "there is a circle"
 
 
 # A model of it

@@ -7,7 +7,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from memory_backend import MemoryBackend
 
 from learnkit.backends.connect import open_backend
 from learnkit.backends.files.backend import FilesBackend
@@ -23,13 +22,6 @@ class ByHand(BackendTests):
 
     def let_pass(self, seconds: float) -> None:
         self.clock.sleep(seconds)
-
-
-class TestMemory(ByHand):
-    @pytest.fixture
-    def backend(self) -> Backend:
-        self.clock = VirtualClock()
-        return MemoryBackend(self.clock.now)
 
 
 class TestFiles(ByHand):

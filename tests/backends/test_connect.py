@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_backend import MemoryBackend, MemoryMail, MemoryRequests, MemoryRoster
 from teams import say, send, spawn, when
 from typer.testing import CliRunner
 
@@ -112,11 +111,8 @@ def test_tables_of_another_version_are_left_alone(version: int, age: str, tmp_pa
 # Teams
 
 
-@pytest.fixture(params=["files", "sqlite", "memory"])
+@pytest.fixture(params=["files", "sqlite"])
 def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
-    if request.param == "memory":
-        yield MemoryBackend()
-        return
     address = {"files": f"files:{tmp_path / 'state'}", "sqlite": sqlite(tmp_path)}[request.param]
     clock = lk.VirtualClock()
     with closing(lk.open_backend(address, clock=clock, create=True)) as backend:
@@ -156,26 +152,6 @@ def test_a_team_works_on_a_backend(backend: Backend, tmp_path: Path) -> None:
     assert sorted(one.name for one in (tmp_path / "said").glob("*.jsonl")) == [
         *("alice.jsonl", "lead.jsonl")
     ]
-
-
-def test_each_part_of_a_team_s_state_can_be_kept_elsewhere(tmp_path: Path) -> None:
-    mail, roster, requests = MemoryMail(), MemoryRoster(), MemoryRequests()
-    team = lk.Team(tmp_path / ".team", lambda name, role: [], mailbox=mail, roster=roster)
-    protocols = lk.Protocols(team, tracker=requests)
-    ask = lk.use("shutdown_request", teammate="alice")
-    agree = lk.use("shutdown_response", request_id="r0000001", approve=True)
-    lanes = {
-        "lead": when(("Go.", spawn("alice")), ("has started", ask)),
-        "alice": when(("Begin.", lk.say("ready")), ("shut down", agree)),
-    }
-    lead = lk.Agent(lk.scripted(lanes, clock=lk.VirtualClock()), [team, protocols])
-    with team:
-        lead.run("Go.")
-    assert mail.names == ["alice", "lead"]
-    assert [one["status"] for one in roster.members()] == ["shutdown"]
-    assert [one.state for one in requests.all()] == ["approved"]
-    for name in ("inbox", "config.json", "requests.json"):
-        assert not (tmp_path / ".team" / name).exists()
 
 
 @pytest.mark.slow

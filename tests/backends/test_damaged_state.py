@@ -58,7 +58,7 @@ def use_board(folder: Path) -> None:
 
 
 def use_requests(folder: Path) -> None:
-    tracker = Tracker(folder / "requests.json", lambda: NOW)
+    tracker = Tracker.at(folder / "requests.json", lambda: NOW)
     known = {one.id for one in tracker.all()}
     tracker.current("bob")
     new = tracker.open("shutdown", "lead", "carol", "please", within=5.0)
@@ -68,7 +68,7 @@ def use_requests(folder: Path) -> None:
 
 
 def use_roster(folder: Path) -> None:
-    roster = Roster(folder, "team")
+    roster = Roster.at(folder, "team")
     roster.begin()
     roster.note({"name": "dora", "role": "coder", "status": "idle"})
     assert "dora" in [one["name"] for one in roster.members()]
@@ -400,7 +400,10 @@ def test_what_a_newer_version_has_written_says_so(
 
 def test_state_that_has_vanished_is_not_taken_for_none_yet(tmp_path: Path) -> None:
     """Nobody counts as gone, no gate opens, and no new file bars the way of the old one."""
-    roster, tracker = Roster(tmp_path, "team"), Tracker(tmp_path / "requests.json", lambda: NOW)
+    roster, tracker = (
+        Roster.at(tmp_path, "team"),
+        Tracker.at(tmp_path / "requests.json", lambda: NOW),
+    )
     alice = {"name": "alice", "role": "coder", "status": "working", "incarnation": "a1"}
     roster.note(alice)
     tracker.require_plan(True)
@@ -412,7 +415,7 @@ def test_state_that_has_vanished_is_not_taken_for_none_yet(tmp_path: Path) -> No
             lambda: roster.note({"name": "bob", "role": "coder", "status": "idle"}),
         ],
         tmp_path / "requests.json": [
-            lambda: tracker.requires_plan("alice", "coder"),
+            lambda: tracker.requires_plan(),
             lambda: tracker.assign("alice"),
         ],
     }.items():
@@ -422,7 +425,7 @@ def test_state_that_has_vanished_is_not_taken_for_none_yet(tmp_path: Path) -> No
                 use()
         (tmp_path / "away").rename(path)
     assert roster.members() == [alice]
-    assert tracker.requires_plan("alice", "coder")
+    assert tracker.requires_plan()
     (tmp_path / "config.json").write_text("[")
     with pytest.raises(UsageError, match="mend it or remove it"):
         roster.members()

@@ -65,7 +65,6 @@ def test_a_message_is_a_line_that_everybody_can_read(box: Mailbox) -> None:
 def test_a_counter_that_a_message_contradicts_is_not_believed(
     box: Mailbox, counter: int | None, number: int
 ) -> None:
-    """If it is not beyond the last message of each inbox, all messages are looked at."""
     sent = Mail("m5", "message", "lead", "bob", "numbered by hand", "")
     Journal(box.folder / "bob.jsonl").append({**sent.to_json(), "id": "m2"}, sent.to_json())
     if counter is not None:
@@ -78,22 +77,6 @@ def test_a_counter_that_a_message_contradicts_is_not_believed(
     assert Mailbox(box.folder).send("lead", "bob", "x").id == f"m{number + 2}"
     Journal(box.folder / "bob.jsonl").append({**sent.to_json(), "id": "m40"})  # while they run
     assert [one.send("lead", "bob", "x").id for one in (again, box)] == ["m41", "m42"]
-
-
-def test_each_message_is_taken_once_and_none_is_missed(box: Mailbox) -> None:
-    inbox = Inbox(box, "alice")
-    box.send("lead", "alice", "one")
-    assert [mail.content for mail in inbox.take()] == ["one"]
-    box.send("bob", "alice", "two")
-    assert [mail.content for mail in inbox.look()] == ["two"]
-    assert [mail.content for mail in inbox.look()] == ["two"]
-    inbox.commit()  # of what was taken: two was only looked at
-    assert [mail.content for mail in box.unread("alice")] == ["two"]
-    assert [mail.sender for mail in inbox.take()] == ["bob"]
-    assert inbox.take() == []
-    inbox.commit()
-    assert box.unread("alice") == []
-    assert [mail.content for mail in box.all("alice")] == ["one", "two"]
 
 
 # What is refused

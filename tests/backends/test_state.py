@@ -59,7 +59,7 @@ def test_all_state_is_in_one_folder_and_git_ignores_it(repo: Path) -> None:
     assert {path.name for path in (repo / ".worktrees").iterdir()} == {"b"}
     state = {str(path.relative_to(repo / ".learnkit")) for path in repo.rglob(".learnkit/**/*")}
     assert state >= {
-        *("tasks/task_1.json", "team/config.json", "transcripts/lead-1.jsonl", "state.json"),
+        *("tasks/task_1.json", "team/config.json", "transcripts/lead-1.jsonl"),
         *("worktrees/index.json", "worktrees/events.jsonl"),
     }
     assert git("status --porcelain --untracked-files=all", repo) == ""
@@ -121,7 +121,7 @@ def test_a_link_or_a_file_in_its_place_is_refused(repo: Path, tmp_path: Path, ki
     assert kind == "file" or not list((tmp_path / "outside").iterdir())
 
 
-@pytest.mark.parametrize("place", ["team", "team/config.json", "state.json", "tasks/a/b"])
+@pytest.mark.parametrize("place", ["team", "team/config.json", "tasks/a/b"])
 def test_a_link_in_it_is_refused(repo: Path, tmp_path: Path, place: str) -> None:
     """Whoever planted it would have the mail written to a place of theirs, or over the user's."""
     (tmp_path / "outside").mkdir()
@@ -183,7 +183,7 @@ def test_a_teammate_cannot_approve_its_own_plan_in_the_file(repo: Path) -> None:
 def test_a_subfolder_and_a_worktree_can_be_workspaces(repo: Path) -> None:
     (repo / "sub").mkdir()
     full(repo / "sub")
-    assert (repo / "sub" / ".learnkit" / "state.json").exists()
+    assert (repo / "sub" / ".learnkit" / ".gitignore").exists()
     git("worktree add -q ../tree", repo)
     full(repo.parent / "tree")
     for folder in (repo, repo.parent / "tree"):

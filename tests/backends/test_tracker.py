@@ -23,7 +23,7 @@ def clock() -> lk.VirtualClock:
 
 @pytest.fixture
 def tracker(tmp_path: Path, clock: lk.VirtualClock) -> Tracker:
-    return Tracker(tmp_path / "requests.json", clock.now)
+    return Tracker.at(tmp_path / "requests.json", clock.now)
 
 
 def test_after_its_time_a_request_counts_as_expired_also_if_nobody_has_looked(
@@ -33,7 +33,7 @@ def test_after_its_time_a_request_counts_as_expired_also_if_nobody_has_looked(
     clock.sleep(60)
     assert tracker.get(asked.id).state == "pending"
     clock.sleep(1)
-    assert Tracker(tmp_path / "requests.json", clock.now).get(asked.id).state == "expired"
+    assert Tracker.at(tmp_path / "requests.json", clock.now).get(asked.id).state == "expired"
     with pytest.raises(lk.ToolError, match="already expired"):
         tracker.answer(asked.id, "alice", "approved")
     assert tracker.open("shutdown", "lead", "alice", "again").id != asked.id
@@ -75,7 +75,7 @@ class Machine(RuleBasedStateMachine):
 
     @property
     def tracker(self) -> Tracker:
-        return Tracker(self.path, self.clock.now)  # a restart before every step
+        return Tracker.at(self.path, self.clock.now)  # a restart before every step
 
     @rule(kind=st.sampled_from(["shutdown", "plan"]), teammate=st.sampled_from(["alice", "bob"]))
     def open(self, kind: Any, teammate: str) -> None:

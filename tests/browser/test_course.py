@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import re
-from html import unescape
 from pathlib import Path
 
 import lab
@@ -20,7 +19,6 @@ from project import ROOT
 from learnkit.course.content import Lesson, load
 
 LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("s[0-9][0-9]_*.ipynb"))
-LIVE = [one for one in LESSONS if ".live()" in (ROOT / "notebooks" / one).read_text("utf-8")]
 #: JupyterLab's own: how it nests what a cell shows.
 _OURS = ".jp-OutputArea-output"
 
@@ -53,14 +51,6 @@ class Open:
         found = self.page.locator(".jp-CodeCell").nth(number)
         found.scroll_into_view_if_needed()
         return found
-
-    def heads(self, number: int) -> list[str]:
-        """The header sentences of the views that a cell has in the repository."""
-        code = [cell for cell in self.committed.cells if cell.cell_type == "code"]
-        html = [str(one.get("data", {}).get("text/html", "")) for one in code[number].outputs]
-        form = re.compile(r"<p><strong>(.*?)</strong></p>(?:<p>[^<]*</p>)?<img")
-        found = map(form.match, html)
-        return [unescape(one[1]) for one in found if one]
 
     def select(self, number: int, source: str | None) -> None:
         self.page.evaluate(
@@ -119,57 +109,10 @@ def test_printed_text_breaks_between_words(opened: Open) -> None:
     assert lines in (["pre"], []), "JupyterLab's own is pre-wrap, which breaks drawn lines"
 
 
-def test_every_view_is_there_and_says_what_the_repository_says(opened: Open) -> None:
-    shown = 0
-    for number, source in enumerate(opened.sources):
-        heads = opened.heads(number)
-        value = ast.unparse(ast.parse(source).body[-1]) if heads else ""
-        still = r"lk\.views\.|(lab|run)\.show\(|survived$"
-        if not value or re.match(still, value):
-            continue  # a picture that is a cell's value stands still
-        players = opened.cell(number).locator(".learnkit-player")
-        expect(players).to_have_count(len(heads))
-        for place, head in enumerate(heads):
-            player = players.nth(place)
-            heads_of(player, head)
-            shown += 1
-    assert shown >= 1 or not opened.cells(".live()")
-
-
-def heads_of(player: Locator, wanted: str) -> None:
-    """The title is the committed one, or says the same of more: a log may go on after its cell.
-
-    Then only its numbers may differ, as far as it goes on alike.
-    """
-    head = player.locator("[aria-live]").first
-    for _ in range(20):
-        if head.inner_text() == wanted:
-            return
-        player.page.wait_for_timeout(100)
-    assert beginning(head.inner_text()) == beginning(wanted), head.inner_text()
-
-
-def beginning(title: str) -> list[str]:
-    """The first words of a title, without its numbers."""
-    return [re.sub(r"\d+", "0", word).rstrip(".,:;") for word in title.split()[:5]]
-
-
-@pytest.mark.parametrize("opened", LIVE, indirect=True, ids=lambda name: name[:3])
-def test_a_view_is_scrubbed_by_keyboard(opened: Open) -> None:
-    number = next(n for n in opened.cells(".live()") if opened.heads(n))
-    view = opened.cell(number).locator(".learnkit-player").first
-    head, slider = view.locator("[aria-live]").first, view.locator("input[type=range]")
-    opened.page.wait_for_timeout(1000)  # what is drawn last is drawn late
-    last = head.inner_text()
-    slider.focus()
-    opened.page.keyboard.press("Home")
-    expect(head).not_to_have_text(last)
-    first = head.inner_text()
-    opened.page.keyboard.press("ArrowRight")
-    expect(slider).to_have_js_property("value", "1")
-    expect(head).not_to_have_text(first)
-    opened.page.keyboard.press("End")
-    expect(head).to_have_text(last)
+def test_every_view_that_grows_has_its_player(opened: Open) -> None:
+    for number in opened.cells(".live()"):
+        player = opened.cell(number).locator(".learnkit-player").first
+        expect(player.locator("[aria-live]").first).not_to_be_empty()
 
 
 def test_a_prediction_is_taken_by_keyboard_alone(opened: Open) -> None:

@@ -349,12 +349,3 @@ def test_in_jupyterlab_it_answers_a_drag(notebook: lab.Notebook, shots: Path) ->
     notebook.page.keyboard.press("ArrowRight")  # JupyterLab would go to the next cell
     expect(host.locator("output")).to_have_text(shown.controls[cause].labels[4])
     notebook.shoot(0, shots / "explore")
-
-
-def test_in_jupyterlab_it_says_that_its_kernel_is_gone(notebook: lab.Notebook) -> None:
-    host = notebook.output(0).locator(".learnkit-explorer")
-    notebook.page.evaluate("jupyterapp.shell.currentWidget.sessionContext.shutdown()")
-    notebook.page.wait_for_timeout(500)
-    host.get_by_role("slider").fill("6")
-    gone = "The kernel behind this picture is gone; run its cell again."
-    expect(host.locator(".head")).to_have_text(gone)

@@ -45,10 +45,9 @@ def a_model(**facts: Any) -> str:
     raise AssertionError(f"no model in the catalogue has {facts}")
 
 
-OLDER = a_model(thinking="manual", prefill=True)
-SWITCHABLE = a_model(thinking="adaptive", system_messages=True, preserved_thinking=False)
-BUDGET = a_model(thinking="adaptive", accepts=frozenset({"adaptive", "disabled", "enabled"}))
-NO_SYSTEM = a_model(thinking="adaptive", system_messages=False)
+OLDER = a_model(window=200_000)
+SWITCHABLE = a_model(always_thinks=False, preserved_thinking=False)
+BUDGET = a_model(accepts=frozenset({"adaptive", "disabled", "enabled"}))
 
 TOOL: Body = {"name": "bash", "description": "Run.", "input_schema": {"type": "object"}}
 ASK: Body = {"role": "user", "content": "go"}
@@ -426,20 +425,8 @@ ROWS: dict[str, list[tuple[Make, Make, str]]] = {
     "prefill": [
         (
             lambda: ask(ASK, assistant("The answer is (")),
-            lambda: ask(ASK, assistant("The answer is ("), model=OLDER),
+            lambda: ask(ASK, assistant("The answer is ("), ASK),
             "does not support assistant message prefill. The conversation must end with a user",
-        ),
-    ],
-    "trailing_space": [
-        (
-            lambda: ask(ASK, assistant("The answer is "), model=OLDER),
-            lambda: ask(ASK, assistant("The answer is "), ASK, model=OLDER),
-            "messages: final assistant content cannot end with trailing whitespace",
-        ),
-        (
-            lambda: ask(ASK, assistant(text("Well:"), text("it is ")), model=OLDER),
-            lambda: ask(ASK, assistant(text("Well: "), text("it is")), model=OLDER),
-            "messages: final assistant content cannot end with trailing whitespace",
         ),
     ],
     "system_message": [
@@ -447,11 +434,6 @@ ROWS: dict[str, list[tuple[Make, Make, str]]] = {
             lambda: ask({"role": "system", "content": "Be brief."}, ASK),
             lambda: ask(ASK, {"role": "system", "content": "Be brief."}),
             "messages.0: use the top-level 'system' parameter for the initial system prompt",
-        ),
-        (
-            lambda: ask(ASK, {"role": "system", "content": "Be brief."}, model=NO_SYSTEM),
-            lambda: ask(ASK, {"role": "system", "content": "Be brief."}, assistant("ok"), ASK),
-            "role 'system' is not supported on this model",
         ),
         (
             lambda: ask(ASK, assistant("ok"), {"role": "system", "content": "Be brief."}),
@@ -504,26 +486,11 @@ ROWS: dict[str, list[tuple[Make, Make, str]]] = {
         ),
         (
             lambda: ask(thinking={"type": "enabled", "budget_tokens": 2_000}),
-            lambda: ask(thinking={"type": "enabled", "budget_tokens": 2_000}, model=OLDER),
+            lambda: ask(thinking={"type": "enabled", "budget_tokens": 2_000}, model=BUDGET),
             (
                 '"thinking.type.enabled" is not supported for this model. '
                 'Use "thinking.type.adaptive" and "output_config.effort" to control thinking '
             ),
-        ),
-        (
-            lambda: ask(thinking={"type": "adaptive"}, model=OLDER),
-            lambda: ask(thinking={"type": "disabled"}, model=OLDER),
-            '"thinking.type.adaptive" is not supported for this model.',
-        ),
-        (
-            lambda: ask(thinking={"type": "enabled", "budget_tokens": 1_023}, model=OLDER),
-            lambda: ask(thinking={"type": "enabled", "budget_tokens": 1_024}, model=BUDGET),
-            "budget_tokens: Input should be greater than or equal to 1024",
-        ),
-        (
-            lambda: ask(thinking={"type": "enabled", "budget_tokens": 16_000}, model=OLDER),
-            lambda: ask(thinking={"type": "enabled", "budget_tokens": 15_999}, model=OLDER),
-            "`max_tokens` must be greater than `thinking.budget_tokens`.",
         ),
         (
             lambda: tools(tool_choice={"type": "any"}),
@@ -543,11 +510,6 @@ ROWS: dict[str, list[tuple[Make, Make, str]]] = {
             lambda: ask(thinking={"type": "on"}),
             ask,
             "thinking: Input tag 'on' does not match any of the expected tags",
-        ),
-        (
-            lambda: ask(thinking={"type": "enabled"}, model=OLDER),
-            lambda: ask(model=OLDER),
-            "thinking.enabled.budget_tokens: Field required",
         ),
         (
             lambda: tools(tool_choice={"type": "tool", "name": "bash"}),
@@ -608,8 +570,8 @@ ROWS: dict[str, list[tuple[Make, Make, str]]] = {
             "messages.1: The final block in an assistant message cannot be `redacted_thinking`",
         ),
         (
-            lambda: ask(assistant(thinking("0.x.y")), model=OLDER),
-            lambda: ask(ASK, model=OLDER),
+            lambda: ask(assistant(thinking("0.x.y"), text("hm")), ASK, model=SWITCHABLE),
+            lambda: ask(assistant("hm"), ASK, model=SWITCHABLE),
             "messages.0.content.0: `thinking` or `redacted_thinking` blocks in the latest",
         ),
     ],
@@ -716,50 +678,24 @@ def said(body: Body) -> str:
     return refusal.message
 
 
-SHAPES = [
+SHAPES = [  # one of each kind: pydantic does the rest
     (ask(model=5), "model: Input should be a valid string"),
-    ({**ask(), "messages": {}}, "messages: Input should be a valid list"),
     ({**ask(), "messages": None}, "messages: Input should be a valid list"),
     (ask(max_tokens=True), "max_tokens: Input should be a valid integer"),
-    (ask(max_tokens=None), "max_tokens: Input should be a valid integer"),
     (ask(system=5), "system: Input should be a valid list"),
-    (ask(tools={}), "tools: Input should be a valid list"),
-    (ask(tool_choice="any"), "tool_choice: Input should be a valid dictionary"),
-    (ask(thinking="on"), "thinking: Input should be a valid dictionary"),
-    (ask(stop_sequences="END"), "stop_sequences: Input should be a valid list"),
-    (ask(system=["x"]), "system.0: Input should be a valid dictionary"),
-    (ask(system=[text("x"), {"type": "text"}]), "system.1.text: Field required"),
     (ask(tools=[TOOL, "bash"]), "tools.1.custom: Input should be a valid dictionary"),
-    (ask(user(5)), "messages.0.content.0: Input should be a valid dictionary"),
+    (ask(tool_choice="any"), "tool_choice: Input should be a valid dictionary"),
+    (ask(system=[text("x"), {"type": "text"}]), "system.1.text: Field required"),
     (ask(user({"type": 5})), "messages.0.content.0: Input tag '5' found"),
-    (ask(user({"type": "txt"})), "messages.0.content.0: Input tag 'txt'"),
-    (ask(user({"type": "text"})), "messages.0.content.0.text.text: Field required"),
-    (
-        ask(user(text("x"), {"type": "text", "text": 5})),
-        "content.1.text.text: Input should be a valid string",
-    ),
     (ask(ASK, assistant(without(call(), "id")), ASK), "messages.1.content.0.tool_use.id: Field"),
     (ask(ASK, assistant(call(name=5)), ASK), "0.tool_use.name: Input should be a valid string"),
-    (
-        ask(ASK, assistant(call(input=[])), ASK),
-        "tool_use.input: Input should be a valid dictionary",
-    ),
-    (ask(ASK, assistant(call(5)), ASK), "0.tool_use.id: Input should be a valid string"),
     (ask(user(result(5))), "0.tool_result.tool_use_id: Input should be a valid string"),
-    (ask(ASK, assistant(thinking("s", None)), ASK), "thinking: Input should be a valid string"),
-    (ask(user(without(result(), "tool_use_id"))), "tool_result.tool_use_id: Field required"),
-    (ask(user(result(content=5))), "tool_result.content: Input should be a valid list"),
     (ask(user(result(content=["x"]))), "tool_result.content.0: Input should be a valid dictionary"),
-    (
-        ask(user(result(content=[{"type": "text"}]))),
-        "result.content.0.text.text: Field required",
-    ),
     (
         ask(user(result(content=[thinking("s")]))),
         "result.content.0: Input tag 'thinking' found",
     ),
     (ask(ASK, assistant({"type": "thinking", "thinking": "x"}), ASK), "thinking.signature: Field"),
-    (ask(ASK, assistant({"type": "thinking", "signature": "x"}), ASK), "thinking.thinking: Field"),
     (ask(ASK, assistant({"type": "redacted_thinking"}), ASK), "redacted_thinking.data: Field req"),
 ]
 

@@ -238,27 +238,28 @@ def more() -> str:
 
 
 @pytest.mark.parametrize(
-    ("options", "path"),
+    ("options", "where"),
     [
-        ({"system": "Take no notes."}, "system"),
-        ({"tools": [louder]}, "tools[0].description"),
-        ({"tools": [other]}, "messages[2].content[0].content"),
-        ({"tools": [note, more]}, "tools[1]"),
-        ({"tools": [number]}, "tools[0].input_schema.properties.text.type"),
+        ({"system": "Take no notes."}, "the system prompt"),
+        ({"tools": [louder]}, "the description of the tool 'note'"),
+        ({"tools": [other]}, "the result of note(a)"),
+        ({"tools": [note, more]}, "the tool 'more'"),
+        ({"tools": [number]}, "the arguments of the tool 'note'"),
         ({"max_tokens": 5}, "max_tokens"),
-        ({"name": "alice", "system": "x"}, "system"),
+        ({"name": "alice", "system": "x"}, "the system prompt"),
     ],
 )
-def test_what_else_may_differ(tmp_path: Path, options: dict[str, Any], path: str) -> None:
+def test_what_else_may_differ(tmp_path: Path, options: dict[str, Any], where: str) -> None:
     record(tmp_path / "s.yaml")
-    assert missed(replay(tmp_path / "s.yaml", **options)).path == path
+    assert missed(replay(tmp_path / "s.yaml", **options)).changes[0].where == where
 
 
 def test_one_turn_too_many(tmp_path: Path) -> None:
     record(tmp_path / "s.yaml")
     agent = replay(tmp_path / "s.yaml")
     agent.run("Note a, b and c.")
-    assert missed(agent, "And d.").path == "messages[6]"
+    (change,) = missed(agent, "And d.").changes
+    assert str(change) == "a message after the recording's last one: [+And d.+]"
 
 
 def asks(*texts: str) -> list[dict[str, Any]]:
@@ -301,8 +302,7 @@ def test_a_miss_says_what_differs_and_what_can_be_done() -> None:
     miss = caught.value
     for part in (
         "no reply to this request (scenario 'a', agent 'bob')",
-        "from the nearest turn a/1 at messages[0].content[0].text:\n\n--- recorded\n+++ asked",
-        "-Go.\n+Stop.\n",
+        "in the nearest turn, a/1, and [+asked+]:\n\nyour prompt: [-Go-][+Stop+].\n",
         "undo the change",
         'lab.be_the_model("your prompt")',
         "script=[lk.use(",

@@ -50,22 +50,6 @@ def jpeg(width: int, height: int) -> bytes:
     )
 
 
-def gif(width: int, height: int) -> bytes:
-    return b"GIF89a" + struct.pack("<HH", width, height) + b"\0\0\0"
-
-
-def webp(width: int, height: int, kind: bytes) -> bytes:
-    if kind == b"VP8X":
-        size = b"\0" * 4 + (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
-    elif kind == b"VP8L":
-        size = b"\x2f" + ((width - 1) | (height - 1) << 14).to_bytes(4, "little")
-    else:
-        size = b"\0\0\0\x9d\x01\x2a" + struct.pack("<HH", width, height)
-    return (
-        b"RIFF" + bytes(4) + b"WEBP" + kind + struct.pack("<I", len(size)) + size.ljust(20, b"\0")
-    )
-
-
 def image(data: bytes) -> dict[str, Any]:
     text = base64.b64encode(data).decode()
     return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": text}}
@@ -77,12 +61,8 @@ def image(data: bytes) -> dict[str, Any]:
         png(800, 600),
         png(800, 600, noise=300_000),
         jpeg(800, 600),
-        gif(800, 600),
-        webp(800, 600, b"VP8 "),
-        webp(800, 600, b"VP8L"),
-        webp(800, 600, b"VP8X"),
     ],
-    ids=["png", "large png", "jpeg", "gif", "webp", "webp lossless", "webp extended"],
+    ids=["png", "large png", "jpeg"],
 )
 def test_an_image_costs_what_its_patches_cost(data: bytes) -> None:
     assert media_tokens(image(data)) == 29 * 22  # 800 / 28 and 600 / 28, rounded up
@@ -90,7 +70,7 @@ def test_an_image_costs_what_its_patches_cost(data: bytes) -> None:
 
 @given(
     st.binary(max_size=60),
-    st.sampled_from([b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8", b"RIFFabcdWEBPVP8X", b"GIF89a"]),
+    st.sampled_from([b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8"]),
 )
 def test_no_file_is_too_damaged(data: bytes, head: bytes) -> None:
     assert 1 <= media_tokens(image(head + data)) <= MOST

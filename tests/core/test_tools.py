@@ -20,7 +20,7 @@ from learnkit.core.agent import Agent
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.toolbox import Toolbox
-from learnkit.core.tools import select, tool
+from learnkit.core.tools import tool
 from learnkit.errors import ArgumentsError, UsageError
 
 
@@ -346,14 +346,14 @@ def test_the_agent_is_handed_in_and_hidden() -> None:
         who.run(None, {"greeting": "hi", "agent": "mallory"})
 
 
-# Methods, boxes and groups
+# Methods and boxes
 
 
 class Counter(Mechanism):
     def __init__(self) -> None:
         self.count = 0
 
-    @tool(group="number")
+    @tool
     def add(self, n: int = 1) -> str:
         """Add to the count."""
         self.count += n
@@ -365,7 +365,7 @@ class Counter(Mechanism):
 
 
 class Louder(Counter):
-    @tool(group="number")
+    @tool
     def add(self, n: int = 1) -> str:
         return f"{super().add(n)}!"
 
@@ -390,14 +390,6 @@ def test_a_subclass_overrides_a_tool() -> None:
 def test_two_tools_of_one_name_are_refused() -> None:
     with pytest.raises(UsageError, match="two tools are called 'weather'"):
         Toolbox(weather, weather)
-
-
-def test_tools_are_selected_by_group() -> None:
-    tools = [weather, *Counter().tools]
-    assert [one.name for one in select(tools, "number")] == ["add"]
-    assert select(tools, "all") == tools
-    with pytest.raises(UsageError, match="no tool is in group 'file'; groups: all, number"):
-        select(tools, "file")
 
 
 def test_making_a_tool_does_not_load_pydantic() -> None:

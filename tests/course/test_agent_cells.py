@@ -120,7 +120,7 @@ def test_the_reference_is_written_and_replaces_no_other_file(tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_a_lesson_has_the_magic_and_writes_only_in_front_of_a_learner(tmp_path: Path) -> None:
-    (tmp_path / progress.state_name(NAME)).write_text("{}")  # a working copy
+    (tmp_path / progress.STATE).write_text("{}")  # a working copy
     code = """
 from learnkit import lesson
 lab = lesson("s02")

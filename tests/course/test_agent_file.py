@@ -17,7 +17,6 @@ from project import ROOT
 import learnkit as lk
 from learnkit.course.agent_file.process import Terminal
 from learnkit.course.agent_file.source import Source
-from learnkit.course.lessons.s11.model import team as s11_team
 
 Script = Callable[[dict[str, Any]], Any]
 
@@ -446,35 +445,6 @@ def test_s11_teammates_claim_a_task_each_and_a_taken_one_is_refused(tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_s11_of_two_processes_one_gets_each_task_and_a_dead_owner_gives_back(
-    tmp_path: Path,
-) -> None:
-    """The one who goes on is started by a lead that finds a dead teammate's mail first."""
-    project = Project(tmp_path, 11, s11_team())
-    claims = """
-import sys
-won = []
-for number in range(1, 11):
-    try:
-        won.append(agent.claim(number, sys.argv[1])["id"])
-    except ValueError:
-        pass
-agent.send(sys.argv[1], "lead", "I am ready.")
-print(won)
-"""
-    create = "for number in range(10): agent.task_create(None, f'warn {number}')"
-    with project.terminal as terminal:
-        terminal.run("", program=create)
-        both = [terminal.start(name, program=claims) for name in ("alice", "charlie")]
-        assert [process.wait() for process in both] == [0, 0]
-        won = [one for process in both for one in json.loads(process.out)]
-        assert sorted(won) == [*range(1, 11)]
-        terminal.run("Start bob.", env={"AGENT_POLL": "0.05"})
-    outbox = [path.name for path in project.folder.glob("outbox/*")]
-    assert sorted(outbox) == [f"{number}-by-bob.txt" for number in range(10)]
-
-
-@pytest.mark.slow
 def test_s12_a_task_is_done_in_its_worktree_and_merged_if_the_tests_pass(tmp_path: Path) -> None:
     def alice(request: dict[str, Any]) -> Any:
         said = str(request["messages"][-1])
@@ -514,25 +484,3 @@ def test_s12_a_task_is_done_in_its_worktree_and_merged_if_the_tests_pass(tmp_pat
         text = str(project.requests[-1]["messages"])
         assert "'../two' is no name for a worktree" in text
         assert ("the tests fail" in text) != merged
-
-
-@pytest.mark.slow
-def test_s12_a_conflict_is_reported_and_undone(tmp_path: Path) -> None:
-    project = Project(tmp_path, 12, turns(lk.say(".")))
-    repository(project.folder)
-    program = """
-agent.task_create(None, "one")
-agent.worktree_create(None, "one", 1)
-(agent.worktree("one") / "notes.txt").write_text("theirs")
-(agent.ROOT / "notes.txt").write_text("ours")
-agent.git("commit", "-qam", "ours")
-for _ in range(2):
-    try:
-        agent.worktree_merge(None, "one")
-    except RuntimeError as error:
-        print(error)
-"""
-    with project.terminal as terminal:
-        assert terminal.run("", program=program).count("CONFLICT") == 2
-    assert (project.folder / "notes.txt").read_text() == "ours"
-    assert git(project.folder, "status", "--porcelain") == ""

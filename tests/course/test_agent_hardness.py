@@ -190,6 +190,18 @@ def test_s05_a_skill_that_is_no_skill_is_left_out(
     assert capsys.readouterr().err.count("is left out") == 2
 
 
+def test_s06_only_old_results_are_cleared_that_a_call_brings_back(agent: Any) -> None:
+    messages: list[Any] = [{"role": "user", "content": "Go."}]
+    names = ["read_file", "task", "load_skill", "bash", "task", *["read_file"] * 4]
+    for id, name in enumerate(names):
+        call = {"type": "tool_use", "id": f"{id}", "name": name, "input": {}}
+        result = {"type": "tool_result", "tool_use_id": f"{id}", "content": "x" * 200}
+        messages += [{"role": "assistant", "content": [call]}]
+        messages += [{"role": "user", "content": [result]}]
+    texts = [one["content"][0]["content"] for one in agent.cleared(messages)[2::2]]
+    assert [id for id, text in enumerate(texts) if text.startswith("[Previous: used ")] == [0, 3]
+
+
 def test_s06_an_empty_summary_replaces_nothing(agent: Any) -> None:
     answers(agent, [lk.reply(stop_reason="refusal")])
     lead = agent.Agent()

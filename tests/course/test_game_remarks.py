@@ -96,9 +96,17 @@ def test_lesson_3_says_what_came_of_the_reminders_and_of_the_list(lab: Lab) -> N
     assert remarks == [
         "✗ watch.txt doesn't name cairo alone.",
         "· 1 reminder came, and 0 had an update in the next reply.",
-        "✓ The list says 1 of 2 completed. You ended with items open, and nothing asked about "
+        "· The list says 1 of 2 completed. You ended with items open, and nothing asked about "
         "them (exercise 1 does).",
     ]
+    guess = lk.use("write_file", path="watch.txt", content="cairo")
+    lucky = (
+        "✗ watch.txt names cairo, the hottest station. A lucky guess: no result had said how hot"
+    )
+    assert said(lab, game, guess)[0] == f"{lucky} it is in beijing or cairo or oslo."
+    late = lk.use("bash", command="cat stations/beijing.csv stations/cairo.csv stations/oslo.csv")
+    assert said(lab, game, guess, late)[0].startswith(lucky)
+    assert said(lab, game, late, guess)[0].endswith("and no guess.")
     heard = said(lab, game, items("pending"), look, look, items("completed"))
     assert heard == [
         "✗ There is no watch.txt.",

@@ -42,13 +42,11 @@ def test_a_game_does_nothing_before_start(lab: Lab, folders: Path) -> None:
     game = lab.be_the_model()
     state = game.state()
     assert (state["phase"], state["again"], state["frame"]) == ("ready", "Start", [])
-    assert str(game) == "be the model: it waits for you to press Start in its cell."
+    assert str(game) == "be the model: Press Start, and you are the model."
     assert [message["role"] for message in game.messages] == ["user"]
-    assert (len(game.events), game.finished, game.error) == (0, False, None)
-    with pytest.raises(lk.UsageError, match="press Start in its cell"):
-        _ = game.outcome
+    assert (len(game.events), game.error) == (0, None)
     with pytest.raises(lk.UsageError, match="no request waits"):
-        game.send("Hello.")
+        game.answer(lk.say("Hello."))
     assert (set(threading.enumerate()), list(folders.iterdir())) == (before, [])
 
 
@@ -57,10 +55,10 @@ def test_after_run_all_every_game_can_be_played(lab: Lab, folders: Path) -> None
     lab.close()
     for game in games:
         game.act({"start": True})
-        game.send(lk.use("bash", command="python -m heatwatch latest beijing"))
+        game.answer(lk.use("bash", command="python -m heatwatch latest beijing"))
         assert "31.4" in str(game.messages[-1])
         assert list(folders.iterdir()) == [], "nothing is left while it waits"
-        game.send("It is 31.4 °C.")
+        game.answer(lk.say("It is 31.4 °C."))
         assert game.phase == "ended"
     assert games[0].state()["again"] == "Play again"
 

@@ -161,7 +161,7 @@ def test_what_there_is_not_is_answered_with_what_there_is(lab: Lab, call: Any, w
 
 
 def test_the_static_form_remembers_nothing_and_the_open_notebook_everything(lab: Lab) -> None:
-    right = {name: question.right for name, question in lab._questions.quiz.items()}
+    right = {name: question.right for name, question in lab.lesson.questions.items()}
     lab.quiz(**right)
     lab.predict("p1", answer="a")
     assert not any(Progress().of("s01").values())
@@ -185,18 +185,6 @@ def test_a_folder_of_the_labs_own_is_empty_each_time_and_gone_in_the_end(lab: La
             lab.folder(name)
     lab.close()
     assert not folder.exists()
-
-
-def test_a_reset_removes_the_workspaces(lab: Lab) -> None:
-    workspace = lab._workspaces.new()
-    lab.predict("p2", answer="a")
-    lab.reset()
-    assert not workspace.exists()
-    assert "not predicted" in lab.reveal("p2").text
-    with lab.scenario("x", script=["y"]) as run:  # and it goes on
-        assert run.workspace.exists()
-        lab.reset()  # in the middle of a scenario, whose end removes the workspace, too
-    assert not run.workspace.exists()
 
 
 def test_what_is_recorded_is_replayed_and_kept(
@@ -359,8 +347,5 @@ def test_a_night_in_an_open_notebook_is_played_by_a_panel_and_noted(
 
 def test_what_is_shown_of_the_package_is_what_its_views_make_of_it(lab: Lab) -> None:
     messages = [{"role": "user", "content": "Go."}]
-    for first in (0, 3):
-        shown = lab.show(messages, first=first) if first else lab.show(messages)
-        assert shown.html() == messages_view(messages, first).html()
-        assert [event.data["index"] for event in shown.events] == [first]
+    assert lab.show(messages).html() == messages_view(messages).html()
     assert lab.explore().html() == explorable().html()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from learnkit.course.content import load
-from learnkit.course.content.sources import agent_cells, tagged_cells
+from learnkit.course.content.sources import agent_cells
 from learnkit.course.defined_names import defined
 
 LESSONS = [f"s{number:02}" for number in range(1, 13)]
@@ -28,26 +28,15 @@ def test_no_learner_meets_a_question_without_a_right_answer_or_an_exercise_witho
     assert len(lesson.exercises) >= 2
     for exercise in lesson.exercises:
         assert exercise.title
-        assert exercise.minutes > 0
         assert len(exercise.hints) >= 2
-        assert all(exercise.name in defined(text) for text in (exercise.stub, exercise.solution))
+        assert exercise.name in defined(exercise.solution)
 
 
-CELLS = {
-    "exercise-1": "def f(n): ...",
-    "solution-1": "def f(n):\n    return 2 * n",
-    "exercise-2": "import os\n\n\nclass G: ...",
-}
-
-
-def test_stubs_and_solutions_are_found_by_their_tags() -> None:
-    fold = "Stuck?\n\n<details><summary>Solution</summary>\n\n```python\n{}\n```\n\n</details>"
+def test_the_parts_of_agent_py_are_found_with_their_repairs() -> None:
+    fold = "Stuck?\n\n<details><summary>A repair</summary>\n\n```python\n{}\n```\n\n</details>"
     cells = [
         ("code", "1 / 0", ["raises-exception"]),
-        ("code", CELLS["exercise-1"], ["exercise-1"]),
-        ("markdown", fold.format(CELLS["solution-1"]), ["solution-1"]),
-        ("markdown", "```python\nnot_folded\n```", ["solution-2"]),
-        ("code", "import os\n\n\n@lab.exercise(2)\nclass G: ...", ["exercise-2"]),
+        ("markdown", "```python\nnot_folded\n```", ["repair"]),
         ("code", "%%agent\ndef naive():\n    return 1", []),
         ("markdown", fold.format("def naive():\n    return 2"), ["repair"]),
         ("code", "%%agents\nanything", []),
@@ -62,5 +51,4 @@ def test_stubs_and_solutions_are_found_by_their_tags() -> None:
             for kind, text, tags in cells
         ]
     }
-    assert tagged_cells(book) == CELLS
     assert agent_cells(book) == [f"def naive():\n    return {n}" for n in (1, 2)]

@@ -39,26 +39,6 @@ def update(course: Path, work: Path, *, reset: bool = False) -> list[str]:
     return list(notebooks.update(course, work, reset=reset))
 
 
-def test_a_copy_that_nobody_touched_follows_the_course(course: Path, work: Path) -> None:
-    assert update(course, work) == []
-    (course / LESSON).write_text("second edition")
-    (course / OTHER).write_text("a new lesson")
-    assert update(course, work) == []
-    assert (work / LESSON).read_text() == "second edition"
-    assert (work / OTHER).read_text() == "a new lesson"
-
-
-def test_a_copy_that_was_changed_is_kept(course: Path, work: Path) -> None:
-    update(course, work)
-    (work / LESSON).write_text("my answers")
-    assert update(course, work) == []
-    (course / LESSON).write_text("second edition")
-    (line,) = update(course, work)
-    assert "yours is kept" in line
-    assert "--reset" in line
-    assert (work / LESSON).read_text() == "my answers"
-
-
 def test_what_was_copied_before_an_error_is_remembered(course: Path, work: Path) -> None:
     (course / OTHER).write_text("first edition")
     (work / OTHER).mkdir(parents=True)

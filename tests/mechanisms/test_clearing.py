@@ -16,12 +16,12 @@ from learnkit.mechanisms.compaction.edits import (
     clearable,
     cut_before,
     pending,
-    replaced,
     results,
     seen,
+    shortened,
     without_stale_thinking,
 )
-from learnkit.mechanisms.compaction.policies import Change, Layers, Limits, Pressure, plan
+from learnkit.mechanisms.compaction.plan import Limits, plan
 
 LONG = "x" * 150
 SKILLS = ROOT / "skills"
@@ -53,9 +53,13 @@ def texts(messages: Any) -> list[str]:
     return [b["content"] for b in blocks if b["type"] == "tool_result"]
 
 
+def cleared(messages: list[dict[str, Any]], keep: int = 3, tools: Any = None) -> list[Any]:
+    return shortened(messages, clearable(messages, keep, tools or {}))
+
+
 def test_old_long_results_are_cleared_and_the_last_three_stay() -> None:
     messages = rounds(6)
-    compacted = lk.micro_compact(messages)
+    compacted = cleared(messages)
     assert texts(compacted) == ["[Previous: used read_file]"] * 3 + [LONG] * 3
     assert texts(messages) == [LONG] * 6, "the array that was given stays as it is"
     assert compacted[-1] is messages[-1], "what did not change is shared"
@@ -70,9 +74,9 @@ def test_what_the_model_has_not_seen_is_never_cleared() -> None:
         {"role": "assistant", "content": calls},
         {"role": "user", "content": results},
     ]
-    assert lk.micro_compact(messages, keep=0) == messages
+    assert cleared(messages, keep=0) == messages
     messages.append({"role": "assistant", "content": [{"type": "text", "text": "I see."}]})
-    assert texts(lk.micro_compact(messages, keep=0)) == ["[Previous: used read_file]"] * 6
+    assert texts(cleared(messages, keep=0)) == ["[Previous: used read_file]"] * 6
 
 
 def test_failures_and_loaded_skills_and_the_last_list_are_kept() -> None:
@@ -87,7 +91,7 @@ def test_failures_and_loaded_skills_and_the_last_list_are_kept() -> None:
         *[part for id in "wxyz" for part in (call(id), answer(id))],
     ]
     agent = lk.Agent(lk.scripted([]), [lk.Todo(), lk.Skills(SKILLS)])
-    kept = texts(lk.micro_compact(messages, keep=0, tools=agent.tools))
+    kept = texts(cleared(messages, keep=0, tools=agent.tools))
     assert kept == [
         LONG,
         LONG,
@@ -134,19 +138,18 @@ def test_an_array_is_only_cut_where_no_result_loses_its_call(
     assert not (unseen and results(unseen[:1])), "it never begins with a result"
 
 
-# Policies
+# The plan
 
 
-def test_a_batch_must_gain_enough() -> None:
-    gain = 6 * len(LONG) // 4
-    assert Layers(clear_at_least=gain + 1).choose(rounds(9), 900, 1_000) is None
-    assert Layers(clear_at_least=gain).choose(rounds(9), 900, 1_000) is not None
+def kinds(messages: Any, limits: Limits) -> list[str]:
+    changes = plan(messages, limits, TokenCount())
+    return ["summarise" if one.summarise else "clear" for one in changes]
 
 
-def test_over_the_threshold_what_was_seen_is_summarised() -> None:
-    change = Layers(clear_at_least=10_000).choose(rounds(9), 1_001, 1_000)
-    assert change == Change(summarise=17)
-    assert Layers().choose(rounds(0), 1_001, 1_000) is None, "there is nothing to summarise"
+@pytest.mark.parametrize(("keep", "planned"), [(6, []), (4, ["clear"])])
+def test_a_batch_must_gain_enough(keep: int, planned: list[str]) -> None:
+    """A fifth of the threshold: here 160 tokens, and each result has 37."""
+    assert kinds(rounds(9), Limits(900, keep)) == planned
 
 
 @pytest.mark.parametrize(
@@ -160,36 +163,18 @@ def test_over_the_threshold_what_was_seen_is_summarised() -> None:
 )
 def test_a_plan_changes_nothing_itself(threshold: int, wait_until: int, planned: list[str]) -> None:
     messages = rounds(9)
-    before, count = deepcopy(messages), TokenCount()
-    changes = plan(Layers(), messages, Limits(threshold, wait_until), count)
-    assert ["summarise" if one.summarise else "clear" for one in changes] == planned
+    before = deepcopy(messages)
+    assert kinds(messages, Limits(threshold, 3, wait_until)) == planned
     assert messages == before
 
 
 def test_a_summary_is_planned_for_the_array_that_a_clearing_leaves() -> None:
-    class Both:
-        def choose(self, messages: Any, tokens: int, threshold: int, tools: Any) -> Change:
-            found = clearable(messages)
-            return (
-                Change(replaced(messages, found, str), found, 1) if found else Change((), (), 0, 3)
-            )
-
-    messages = [*rounds(4), call("last", thinking=True)]
-    cleared, summary = plan(Both(), messages, Limits(100), TokenCount())
-    assert summary.summarise == 3
-    kinds = [block["type"] for block in cleared.messages[-1]["content"]]
+    """A cleared result still has some words, which the gain leaves out."""
+    messages = [*rounds(12), call("last", thinking=True), answer("last")]
+    clearing, summary = plan(messages, Limits(740), TokenCount())
+    kinds = [block["type"] for block in clearing.messages[-2]["content"]]
     assert kinds == ["tool_use"], "what is thought after a change goes with it"
-
-
-def test_from_seventy_per_cent_on_long_output_that_can_be_read_again_goes() -> None:
-    messages = [*rounds(5, content="x" * 6_000), call("o", "other"), answer("o", "x" * 6_000)]
-    messages += [part for id in "xyz" for part in (call(id), answer(id))]
-    change = Pressure().choose(messages, 750, 1_000)
-    assert change is not None
-    shown = texts(change.messages)
-    assert shown[:5] == ["[Large output: 6000 chars, can re-read]"] * 5
-    assert shown[5] == "x" * 6_000, "nobody knows whether it can be had again"
-    assert Pressure().choose(rounds(9), 750, 1_000) is None, "short output stays"
+    assert summary.summarise == 25
 
 
 @lk.tool(holds="always")
@@ -198,62 +183,18 @@ def rules() -> str:
     return LONG
 
 
-@lk.tool(holds="last", group="plan")
+@lk.tool(holds="last")
 def draft() -> str:
     """Write the plan."""
     return LONG
 
 
-@lk.tool(holds="last", group="plan")
-def change() -> str:
-    """Change the plan."""
-    return LONG
-
-
-@pytest.mark.parametrize("policy", [Layers(keep=0, clear_at_least=0), Pressure(keep=0)])
-def test_what_still_holds_is_said_at_the_tool(policy: Any) -> None:
-    """In every policy; and the last of a group is the last of all its tools."""
-    names = ["rules", "draft", "read_file", "change", *["read_file"] * 5]
+def test_what_still_holds_is_said_at_the_tool() -> None:
+    names = ["rules", "draft", "read_file", "draft", *["read_file"] * 5]
     messages: list[dict[str, Any]] = [{"role": "user", "content": "go"}]
     for n, name in enumerate(names):
         messages += [call(f"t{n}", name), answer(f"t{n}", name * 30)]
     messages.append({"role": "assistant", "content": [{"type": "text", "text": "Seen."}]})
-    marked = {"rules": rules, "draft": draft, "change": change}
-    for tools, kept in ((marked, {"rules", "change"}), ({}, set())):
-        made = policy.choose(messages, 950, 1_000, tools)
-        assert made is not None
-        whole = {one.name for one in results(made.messages) if one.chars > 100}
-        assert whole == kept
-
-
-def test_from_ninety_per_cent_on_chains_of_calls_become_notes() -> None:
-    messages = rounds(7)
-    messages[3]["content"].insert(0, {"type": "text", "text": "I read on, because of the units."})
-    messages[4] = answer("t1", "no such file", is_error=True)
-    change = Pressure().choose(messages, 950, 1_000)
-    assert change is not None
-    first, note, *rest = change.messages
-    assert first == messages[0]
-    assert rest == messages[9:]
-    text = note["content"][0]["text"]
-    assert "I read on, because of the units." in text
-    assert "- read_file(n=1) failed: no such file" in text
-    assert LONG not in text
-    assert len(change.cleared) == 4
-
-
-@given(st.integers(0, 9), st.integers(1, 2_000), st.sampled_from([Layers(), Pressure()]), st.data())
-def test_what_a_policy_leaves_is_whole(
-    number: int, tokens: int, policy: Any, data: st.DataObject
-) -> None:
-    content = data.draw(st.sampled_from([LONG, "short", "x" * 6_000]))
-    messages = rounds(number, content=content)
-    change = policy.choose(messages, tokens, 1_000)
-    if change is None:
-        return
-    assert bool(change.summarise) != bool(change.messages)
-    left = change.messages or messages[change.summarise :]
-    calls = [b["id"] for m in left if m["role"] == "assistant" for b in m["content"]]
-    assert [one.id for one in results(left)] == calls
-    assert messages[: change.first] == list(change.messages)[: change.first]
-    assert not clearable(messages[:1])
+    for tools, kept in (({"rules": rules, "draft": draft}, ["t0", "t3"]), ({}, [])):
+        left = cleared(messages, 0, tools)
+        assert [one.id for one in results(left) if one.chars > 100] == kept

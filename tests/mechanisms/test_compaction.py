@@ -19,6 +19,7 @@ import learnkit as lk
 from learnkit.clients.scripted import Reply
 from learnkit.core import transcript
 from learnkit.core.catalog import MODELS
+from learnkit.mechanisms.compaction.edits import clearable, shortened
 
 DATA = "It was 31 degrees. " * 60
 SUMMARY = "We decided on °C, and have read three logs."
@@ -83,7 +84,7 @@ def test_results_are_cleared_in_batches_and_the_api_takes_it(folder: Path) -> No
 def test_clearing_every_turn_is_refused_where_thinking_is_preserved() -> None:
     class EveryTurn(lk.Mechanism):
         def before_model(self, agent: lk.Agent) -> None:
-            agent.rewrite(lk.micro_compact(agent.messages), "cleared")
+            agent.rewrite(shortened(agent.messages, clearable(agent.messages)), "cleared")
 
     naive = lk.Agent(lk.scripted(model(9)), [lk.Toolbox(read), EveryTurn()])
     with pytest.raises(anthropic.BadRequestError, match="bound to a different conversation"):
@@ -343,7 +344,7 @@ def test_a_live_summary_is_asked_for_again_and_is_no_speech(folder: Path) -> Non
         with client, lk.VirtualClock() as clock:
             worker = lk.Agent(
                 client,
-                [lk.Toolbox(read), lk.Compaction(1_000, clear_at_least=10**6, transcripts=folder)],
+                [lk.Toolbox(read), lk.Compaction(1_000, 99, folder)],
                 request={"extra_headers": {"x-team": "weather"}},
                 clock=clock,
             )

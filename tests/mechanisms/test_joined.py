@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from teams import say, send, work
+from teams import say, send, spawn, work
 
 import learnkit as lk
 from learnkit.backends.connect import open_backend
@@ -295,7 +295,7 @@ def outputs(joined: JoinedTeam) -> list[str]:
 @pytest.mark.parametrize("who", ["its own process", "the lead", "the lead, by a function"])
 def test_its_plan_is_approved_by_a_lead_elsewhere(who: str, tmp_path: Path) -> None:
     """It makes no difference on which side the plan was required."""
-    required = {"the lead": True, "the lead, by a function": lambda name, role: name == "alice"}
+    required = {"the lead": True, "the lead, by a function": lambda name, role: False}
     lanes = {"lead": approves, "alice": plans_if_it_must}
     place = Place(tmp_path, lanes, required.get(who, False))
     with place.joined(plan=who == "its own process") as joined:
@@ -311,19 +311,26 @@ def test_its_plan_is_approved_by_a_lead_elsewhere(who: str, tmp_path: Path) -> N
         assert "submit a plan with plan_approval" in joined.teammate.agent.system
 
 
-def test_a_function_opens_the_gate_when_the_lead_has_seen_who_it_is(tmp_path: Path) -> None:
-    """It cannot be sent to another process, so until then the gate is closed."""
-    place = Place(tmp_path, {"alice": plans_if_it_must}, lambda name, role: role != "coder")
-    place.team.system(place.lead)
-    place.protocols.system(place.lead)
-    place.board.create("one")
-    with place.joined() as joined:
-        place.until(lambda: len(outputs(joined)) == 2 and joined.teammate.status == "idle", 60.0)
-        assert "work needs an approved plan" in outputs(joined)[0]
-        place.team.read_inbox()  # the lead looks at the roster, too
-        place.team.send(place.lead, "alice", "No plan has to be approved for that.")
-        place.until(lambda: "worked" in outputs(joined), 30.0)
-        assert "submit a plan with plan_approval" not in joined.teammate.agent.system
+def test_who_is_idle_looks_for_what_another_process_has_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("learnkit.mechanisms.teams.base.EVERY", 0.05)
+    hello = [send("lead", "hello back"), *say("done")]
+    script = {
+        "lead": [spawn("bob"), *say("go", "heard")],
+        "bob": [*say("ready"), *hello],
+        "alice": hello,
+    }
+    with lk.SystemClock() as clock:
+        place = Place(tmp_path, script, clock=clock)
+        with place.team, place.joined(poll=3600.0) as joined:
+            place.team.poll = None
+            place.lead.run("Go.")
+            place.until(lambda: place.team.members[0].status == "idle", 20.0)
+            elsewhere = place.backend.mail()
+            for name, teammate in (("bob", place.team.members[0]), ("alice", joined.teammate)):
+                elsewhere.send("lead", name, "hello")
+                place.until(lambda told=teammate: "hello" in str(told.agent.messages), 20.0)
 
 
 class Overtaken:

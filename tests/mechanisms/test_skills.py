@@ -216,10 +216,6 @@ def test_all_fields(tmp_path: Path) -> None:
         description="Reads  PDFs. Use it for: forms.",
         body="body",
         folder=tmp_path / "demo",
-        license="MIT",
-        compatibility="needs git",
-        metadata={"version": "1.0", "released": "2026-01-02", "tags": "pdf, forms"},
-        allowed_tools=("Read", "Bash(git add:*)", "Bash(jq:*)"),
         tags=("pdf", "forms"),
     )
 
@@ -244,12 +240,7 @@ def test_two_skills_of_one_name_cannot_hide_each_other(tmp_path: Path) -> None:
     ("fields", "warning"),
     [
         (f"description: {'d' * 1025}", "description: has 1025 characters"),
-        ("description: d\ncompatibility: ''", "compatibility: has 0 characters"),
-        (f"description: d\ncompatibility: {'c' * 501}", "compatibility: has 501 characters"),
-        ("description: d\nlicense: [MIT]", "license: must be a text"),
-        ("description: d\nmetadata: text", "metadata: must be a mapping"),
-        ("description: d\nmetadata: {a: {b: c}}", "a: must be a text, or a list of texts"),
-        ("description: d\nallowed-tools: {a: b}", "allowed-tools: must be a text, or a list"),
+        ("description: d\nmetadata: {tags: {b: c}}", "tags: must be a text, or a list of texts"),
         ("description: d\ntags: [[a]]", "tags: must be a text, or a list of texts"),
     ],
 )
@@ -263,7 +254,6 @@ def test_a_skill_that_can_be_used_is_loaded_with_a_warning(
     assert said.startswith(f"demo/SKILL.md: {warning}")
     assert skills.skills["demo"].body == "body"
     assert skills.skills["demo"].description
-    assert skills.skills["demo"].license == ""
     assert skills.skills["demo"].tags == ()
 
 

@@ -159,29 +159,6 @@ def test_whatever_is_sent_the_list_is_always_a_valid_one(updates: list[Any]) -> 
         assert len(todo.render().splitlines()) == len(ids) + bool(ids) or not ids
 
 
-# The incremental form
-
-
-def test_the_incremental_form_adds_updates_and_deletes() -> None:
-    todo = lk.Todo(incremental=True)
-    add, update, delete = todo.tools
-    assert [one.name for one in todo.tools] == ["todo_add", "todo_update", "todo_delete"]
-    add.run(None, {"text": "one"})
-    add.run(None, {"text": "two", "note": "big"})
-    update.run(None, {"id": "1", "status": "in_progress"})
-    update.run(None, {"id": 2, "note": "bigger"})
-    assert todo.render().splitlines()[:2] == ["[>] #1: one", "[ ] #2: two (bigger)"]
-    with pytest.raises(lk.ToolError, match="items 1, 2 are in_progress"):
-        update.run(None, {"id": "2", "status": "in_progress"})
-    with pytest.raises(lk.ToolError, match=r"no item '9'; the ids are: 1, 2\. The list is unch"):
-        delete.run(None, {"id": "9"})
-    delete.run(None, {"id": "1"})
-    add.run(None, {"text": "three"})
-    assert [one["id"] for one in todo.items] == ["2", "3"]
-    update.run(None, {"id": "2", "note": ""})
-    assert "note" not in todo.items[0]
-
-
 # The reminder
 
 

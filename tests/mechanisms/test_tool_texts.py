@@ -50,7 +50,7 @@ def problems(spec: dict[str, Any]) -> list[str]:
 
 def test_every_mechanism_with_tools_is_looked_at() -> None:
     names = [spec["name"] for spec in SPECS]
-    assert {"bash", "todo_delete", "load_skill", "worktree_merge", "idle"} <= set(names)
+    assert {"bash", "todo", "load_skill", "worktree_merge", "idle"} <= set(names)
     assert names.count("plan_approval") == 2  # the lead's and a teammate's
 
 

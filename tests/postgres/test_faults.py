@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -29,12 +30,15 @@ from tcp_proxy import Proxy
 
 import learnkit as lk
 from learnkit.backends.interface import Backend
+from learnkit.backends.mail import Mail
 from learnkit.backends.sql import Database
-from learnkit.backends.task import Task
+from learnkit.backends.sql.shared_value import SqlValue
 from learnkit.mechanisms.teams.others import Others
 from learnkit.runtime.clock import stopped_by
 
 HOUR = timedelta(hours=1)
+#: The end of a transaction as it is sent; a beginning may say READ COMMITTED.
+COMMIT = b"COMMIT\0"
 
 
 @pytest.fixture
@@ -62,7 +66,7 @@ def everything(error: BaseException | None) -> str:
 # A line that is cut
 
 
-@pytest.mark.parametrize("word", [b"COMMIT", b"INSERT INTO learnkit_mail", b"BEGIN"])
+@pytest.mark.parametrize("word", [COMMIT, b"INSERT INTO learnkit_mail", b"BEGIN"])
 def test_a_message_whose_line_is_cut_is_sent_once(
     word: bytes, backend: Backend, proxy: Proxy, address: str
 ) -> None:
@@ -84,17 +88,33 @@ def test_a_claim_whose_line_is_cut_is_the_caller_s(
     with closing(through(proxy, address)) as remote:
         board = remote.board()
         assert len(board.tasks()) == 1
-        proxy.cut_after(b"COMMIT")
+        proxy.cut_after(COMMIT)
         task = board.claim(1, "alice", incarnation="a1", lease=60)
-        proxy.cut_after(b"COMMIT")
+        proxy.cut_after(COMMIT)
         made = board.create("another")
-        proxy.cut_after(b"COMMIT")
+        proxy.cut_after(COMMIT)
         done = board.update(1, "completed", token=task.token)
-        proxy.cut_after(b"COMMIT")
+        proxy.cut_after(COMMIT)
         assert board.update(2, "deleted") is None
     assert proxy.cuts == 4
     assert (task.owner, task.token, made.id) == ("alice", 1, 2)
     assert backend.board().tasks() == [done]
+
+
+def test_a_value_whose_line_is_cut_is_changed_once(
+    backend: Backend, proxy: Proxy, address: str
+) -> None:
+    def count(numbers: list[int]) -> int:
+        numbers.append(len(numbers))
+        return len(numbers)
+
+    with closing(through(proxy, address)) as remote:
+        value = SqlValue(remote._database, "team", "numbers")  # type: ignore[attr-defined]
+        assert value.update(count, []) == 1
+        proxy.cut_after(COMMIT)
+        assert value.update(count, []) == 2
+        assert value.read([]) == [0, 1]
+    assert proxy.cuts == 1
 
 
 # A server that goes and comes
@@ -337,8 +357,8 @@ def test_a_message_that_becomes_visible_late_is_read(address: str, backend: Back
     options = {"dbname": url.database, "options": url.query["options"]}
     with psycopg.connect(**parts, **options) as slow:
         slow.execute(
-            "INSERT INTO learnkit_mail (team, inbox, sender, type, content, sent, more, done)"
-            " VALUES ('team', 'alice', 'bob', 'message', 'slow', 0, '{}', 0)"
+            "INSERT INTO learnkit_mail (team, inbox, value, done) VALUES ('team', 'alice', %s, 0)",
+            [json.dumps(Mail("", "message", "bob", "alice", "slow").to_json())],
         )
         quick = mail.send("lead", "alice", "quick")
         assert reader.take() == [quick]
@@ -391,50 +411,12 @@ def test_what_two_processes_do_at_once_is_tried_again(address: str, backend: Bac
     """Until it comes to pass, and then it has happened once."""
     database, tries = backend._database, list[int]()  # type: ignore[attr-defined]
 
-    def act(connection: Any) -> list[Any]:
+    def act(connection: Any) -> int:
         tries.append(len(tries))
         if len(tries) < 4:
             raise OperationalError("x", {}, psycopg.errors.lookup("40001")("try again"))
-        return [backend.board("night").get(1)]
+        return backend.board("night").get(1).id
 
     made = backend.board("night").create("a task")
-    assert database.write("night", act, Task.from_json) == [made]
+    assert database.write(act) == made.id
     assert tries == [0, 1, 2, 3]
-
-
-# Wake-ups
-
-
-def test_a_change_wakes_who_watches(
-    backend: Backend, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """At once, and not only at the next look."""
-    monkeypatch.setattr("learnkit.backends.sql.database.EVERY", 3600.0)
-    backend.mail().open("alice")
-    woken, times = threading.Event(), list[float]()
-
-    def changed() -> None:
-        times.append(time.monotonic())
-        woken.set()
-
-    with closing(lk.open_backend(address)) as watching:
-        end = watching.watch("team", changed)
-        try:
-            assert woken.wait(LIMIT)  # once at the beginning: what was before is not told
-            assert len(times) == 1
-            for act in (
-                lambda: backend.mail().send("lead", "alice", "hello"),
-                lambda: backend.board().create("a task"),
-                lambda: backend.board().claim(1, "alice"),
-                lambda: backend.requests().open("plan", "alice", "lead", "a plan"),
-            ):
-                woken.clear()
-                backend.board("night").create("of another team")
-                act()
-                assert woken.wait(LIMIT)
-            assert len(times) == 1 + 4
-        finally:
-            end()
-        woken.clear()
-        backend.board().create("another")
-        assert not woken.wait(1)

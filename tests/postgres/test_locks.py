@@ -81,31 +81,6 @@ def test_two_changes_at_once_are_as_one_after_the_other(
             later.result(LIMIT)
 
 
-def test_a_change_that_becomes_visible_late_is_news(address: str) -> None:
-    """Its transaction began before one whose change was reported already."""
-    with (
-        closing(lk.open_backend(address, create=True)) as slow,
-        closing(lk.open_backend(address)) as quick,
-        ThreadPoolExecutor(1) as pool,
-    ):
-        for subject in ("a task", "another", "a third"):
-            slow.board().create(subject)
-        board = quick.board()
-        board.open()
-        with held_open(slow) as (about_to_commit, go_on):
-            claimed = pool.submit(claim(1), slow.board())
-            assert about_to_commit.wait(LIMIT)
-            board.claim(2, "bob")
-            assert [new and new.owner for _, new in board.news()] == ["bob"]
-            assert board.news() == []
-            go_on.set()
-        assert claimed.result(LIMIT).id == 1
-        assert [new and new.owner for _, new in board.news()] == ["alice"]
-        board.update(3, "deleted")
-        assert [(old and old.id, new) for old, new in board.news()] == [(3, None)]
-        assert board.news() == []
-
-
 @contextmanager
 def held_open(backend: Any) -> Iterator[tuple[Event, Event]]:
     """While the block runs, a backend's transactions stay open: when they would end, and may."""

@@ -357,10 +357,10 @@ def test_the_state_of_the_harness_is_read_only(repo: Path) -> None:
     with client.clock:
         lk.full_agent(client, repo, shell=BwrapShell()).run("Go.")
     lk.Mailbox(repo / ".learnkit" / "team" / "inbox").open("alice")
-    file = repo / ".learnkit" / "state.json"
+    file = repo / ".learnkit" / ".gitignore"
     before = file.read_text()
     tries = (
-        "echo x >.learnkit/state.json; rm -rf .learnkit; mv .learnkit l; touch .learnkit/tasks/oh;"
+        "echo x >.learnkit/.gitignore; rm -rf .learnkit; mv .learnkit l; touch .learnkit/tasks/oh;"
         "mkdir -p .learnkit/team; echo '[]' >.learnkit/team/requests.json;"
         'echo \'{"from": "lead"}\' >>.learnkit/team/inbox/alice.jsonl'
     )
@@ -369,7 +369,7 @@ def test_the_state_of_the_harness_is_read_only(repo: Path) -> None:
     assert file.is_file()
     assert file.read_text() == before
     assert not list(repo.rglob("oh"))
-    assert BwrapShell().run("cat .learnkit/state.json", repo).output == before
+    assert BwrapShell().run("cat .learnkit/.gitignore", repo).output == before
 
 
 def test_the_harness_makes_and_removes_worktrees_in_it(repo: Path) -> None:

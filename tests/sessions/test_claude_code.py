@@ -12,6 +12,7 @@ from learnkit.events import compaction, loop
 from learnkit.events.sessions import SessionLine, SessionOpened
 from learnkit.events.subagents import SubagentEnded, SubagentStarted
 from learnkit.events.vocabulary import read
+from learnkit.sessions.turns import session_of
 
 
 def test_lines_with_one_message_id_are_one_turn_also_around_a_result(tmp_path: Path) -> None:
@@ -101,9 +102,15 @@ def test_subagents_have_lanes_by_their_call_from_files_and_from_lines(tmp_path: 
     deeper = Lines("d", isSidechain=True, agentId="a0")
     deeper.user("Deeper")
     deeper.write(tmp_path / "s" / "subagents" / "agent-a0.jsonl")
+    summary = Lines("m", isSidechain=True)
+    summary.user("Summarise it")
+    summary.write(tmp_path / "s" / "subagents" / "agent-acompact-1.jsonl")
     log = lk.open_session(path)
 
-    assert {event.lane for event in log} == {"lead", "lead.t1", "lead.t1.t9", "lead.t2"}
+    agents = {"lead", "lead.t1", "lead.t1.t9", "lead.t2", "lead.acompact-1"}
+    assert {event.lane for event in log} == agents
+    (aside,) = typed(log, SubagentStarted, "lead.acompact-1")
+    assert (aside.parent, aside.description) == ("lead", "the summary, for a compaction")
     (one,) = typed(log, SubagentStarted, "lead.t1")
     assert (one.parent, one.call, one.kind) == ("lead", "t1", "Explore")
     assert (one.prompt, one.description) == ("Look around", "look")
@@ -178,6 +185,21 @@ def test_what_goes_wrong_is_told(tmp_path: Path) -> None:
     (run,) = typed(log, loop.RunEnded)
     assert run.reason == "cancelled"
     assert [len(one) for one in contents(log)] == [3, 1, 1, 1], "an error is no message"
+
+
+def test_work_after_a_notice_is_a_run_though_nobody_prompted(tmp_path: Path) -> None:
+    lines = Lines()
+    lines.user("One")
+    lines.reply("m1", text("1"))
+    lines.user([text("[Request interrupted by user]")])
+    lines.user("<task-notification>done</task-notification>")
+    lines.reply("m2", text("2"), stop="end_turn")
+    lines.user("Two")
+    lines.reply("m3", text("3"), stop="end_turn")
+    log = lk.open_session(lines.write(tmp_path / "s.jsonl"))
+    runs = [(run.reason, run.turns) for run in typed(log, loop.RunEnded)]
+    assert runs == [("cancelled", 1), ("end_turn", 1), ("end_turn", 1)]
+    assert session_of(log).lead.waits == [(2.0, 3.0), (4.0, 5.0)], "until each next request"
 
 
 def test_a_resumed_session_repeats_nothing(tmp_path: Path) -> None:

@@ -45,10 +45,12 @@ def test_a_rollout_has_the_turns_that_its_counts_end(tmp_path: Path) -> None:
         counts(1, 1),
         ("turn_context", {"model": "some-model"}),
         item("reasoning", summary=[{"type": "summary_text", "text": "hm"}]),
+        item("web_search_call", status="completed", action={"query": "q"}),
         item("function_call", call_id="c1", name="shell", arguments='{"command": ["ls"]}'),
         item("custom_tool_call", call_id="c2", name="patch", input="***"),
         counts(900, 400),
         counts(900, 400),
+        said("developer", "Allowed"),
         item("function_call_output", call_id="c1", output="Exit code: 2\nOutput:\nno"),
         item("custom_tool_call_output", call_id="c2", output="ok"),
         item("function_call_output", call_id="c1", output="told twice"),
@@ -70,10 +72,29 @@ def test_a_rollout_has_the_turns_that_its_counts_end(tmp_path: Path) -> None:
     result = {"type": "tool_result", "tool_use_id": "c2", "content": "ok"}
     failed = {"tool_use_id": "c1", "content": "Exit code: 2\nOutput:\nno", "is_error": True}
     assert contents(log)[2:] == [
-        [thought, use("c1", "shell", command=["ls"]), use("c2", "patch", input="***")],
-        [result | failed, result],
+        [
+            thought,
+            use("", "web_search_call", query="q") | {"type": "server_tool_use"},
+            *[use("c1", "shell", command=["ls"]), use("c2", "patch", input="***")],
+        ],
+        [text("Allowed"), result | failed, result],
         [text("Done.")],
     ]
+
+
+def test_the_rollout_of_a_subagent_begins_with_a_copy_that_is_not_its_own(tmp_path: Path) -> None:
+    own = {"id": "child", "subagent_history_start_ordinal": 3}
+    payloads = [("session_meta", own), ("session_meta", META), said("user", "The parent's")]
+    payloads += [said("user", "Look"), said("assistant", "Seen.")]
+    log = opened(
+        tmp_path,
+        "\n".join(
+            json.dumps({"ordinal": number, "type": kind, "payload": payload})
+            for number, (kind, payload) in enumerate(payloads)
+        ),
+    )
+    assert contents(log) == ["Look", [text("Seen.")]]
+    assert (log[0].data["id"], log[0].data["lines"]["of the parent"]) == ("child", 2)
 
 
 def test_a_rollout_is_compacted_and_aborted(tmp_path: Path) -> None:
@@ -127,6 +148,34 @@ def test_a_trajectory_of_mini_swe_agent_has_both_of_its_apis(tmp_path: Path) -> 
     assert [one.usage.sent for one in typed(log, loop.ModelReplied)] == [70, 90]
     (run,) = typed(log, loop.RunEnded)
     assert (run.reason, run.turns) == ("Submitted", 2)
+
+
+def test_a_command_in_the_text_of_mini_swe_agent_is_a_call(tmp_path: Path) -> None:
+    says = "```bash\nls\n```"
+    messages = [
+        {"role": "user", "content": "Fix it"},
+        {"role": "assistant", "content": says},
+        {"role": "user", "content": "<returncode>1</returncode>\na.py"},
+        {"role": "assistant", "content": says, "extra": {"actions": [{"command": "ls"}]}},
+        {"role": "user", "content": "b.py", "extra": {"returncode": 0}},
+        {"role": "assistant", "content": f"{says}\n{says}"},
+        {"role": "user", "content": "Give one."},
+    ]
+    log = opened(tmp_path, json.dumps({**MINI, "messages": messages}))
+    ends = [(end.name, end.output[-4:], end.how) for end in typed(log, loop.ToolEnded)]
+    assert ends == [("bash", "a.py", "raised"), ("bash", "b.py", "ran")]
+    assert contents(log)[1] == [text(says), use("command 2", "bash", command="ls")]
+    assert contents(log)[5:] == [[text(f"{says}\n{says}")], "Give one."]
+
+
+def test_results_in_atif_without_an_id_are_those_of_the_calls_in_order(tmp_path: Path) -> None:
+    calls = [{"tool_call_id": id, "function_name": "bash_command"} for id in "ab"]
+    results = [{"content": "one"}, {"content": "<returncode>2</returncode>"}, {"content": "more"}]
+    step = {"source": "agent", "tool_calls": calls, "observation": {"results": results}}
+    log = opened(tmp_path, json.dumps({**ATIF, "steps": [step]}))
+    ends = [(end.id, end.output, end.how) for end in typed(log, loop.ToolEnded, "lead")]
+    assert ends == [("a", "one", "ran"), ("b", "<returncode>2</returncode>", "raised")]
+    assert contents(log)[-1][2:] == [text("more")]
 
 
 def test_a_saved_log_is_read_as_it_is_also_if_its_last_line_is_cut(tmp_path: Path) -> None:

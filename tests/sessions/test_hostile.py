@@ -22,6 +22,7 @@ from learnkit.events import loop
 from learnkit.events.vocabulary import read
 from learnkit.sessions import source
 from learnkit.sessions.export import to_atif
+from learnkit.sessions.page import page
 
 VIEWS = ("Messages", "Tokens", "Contexts", "Dispatch", "Timeline", "Compaction")
 
@@ -132,6 +133,24 @@ def test_deep_nesting_and_odd_numbers_stop_nothing(tmp_path: Path) -> None:
     fold(log)
 
 
+def test_a_block_without_a_type_is_drawn_also_where_it_is_summarised(tmp_path: Path) -> None:
+    lines = Lines()
+    lines.user([{}])
+    lines.reply("m1", text("Done."))
+    lines.user("In short", isCompactSummary=True)
+    fold(lk.open_session(lines.write(tmp_path / "s.jsonl")))
+
+
+def test_a_usage_of_anything_stops_no_page(tmp_path: Path) -> None:
+    lines = Lines()
+    lines.user("Look")
+    lines.reply("m1", text("Done."))
+    kinds = {"ephemeral_1h_input_tokens": "many"}
+    usage = {"input_tokens": {"a": 1}, "output_tokens": "7", "cache_creation": kinds}
+    lines.entries[-1]["message"]["usage"] = usage
+    assert page(lk.open_session(lines.write(tmp_path / "s.jsonl")))
+
+
 def test_a_time_beyond_all_times_is_none(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     event = '{"seq": 0, "time": %s, "lane": "lead", "type": "note.taken", "data": {"a": 1}}\n'
@@ -214,4 +233,5 @@ def test_anything_in_the_place_of_anything_becomes_a_log_that_can_be_drawn_and_e
     log = lk.open_session(path)
     assert [event.type for event in log if read(event) is None and "." in event.type] == []
     fold(log)
+    assert page(log)
     assert json.dumps(to_atif(log), allow_nan=False)

@@ -71,6 +71,7 @@ def test_a_sample_says_why_and_its_links_lead_somewhere(name: str) -> None:
     assert ("lesson 6, Compaction" in html) == bool(found)
     assert "sent again" not in html
     assert samples.NOTE in html
+    assert "How it ended: the model is done. Its last words: “" in html.partition("<figure>")[0]
     shown = Read(html)
     assert bool(shown.links) == bool(found)
     assert shown.links <= {f"#{place}" for place in shown.places}
@@ -119,7 +120,7 @@ def test_a_thousand_turns_are_less_than_three_megabytes() -> None:
 def test_a_request_is_piled_up_to_the_servers_count() -> None:
     thread = session_of(open_session(samples.path("thrash"))).lead
     for turn in thread.turns:
-        pile = charts.piled(thread, turn, ["Bash"])
+        pile = charts.piled(thread, turn, charts.marks_of(thread))
         assert sum(pile.values()) == pytest.approx(turn.usage.sent)
         assert pile[charts.FIXED] == pytest.approx(13_404, abs=3)
 
@@ -154,6 +155,32 @@ def test_waiting_takes_no_room_on_the_scale_of_time() -> None:
     pause, models = canvas["pause 0"], re.findall(r"M([\d.]+) 0", canvas["assistant 0"].path)
     assert float(calls[0][0]) + float(calls[0][1]) < pause.x
     assert pause.x + pause.width < float(models[1])
+
+
+@pytest.mark.parametrize(
+    ("reason", "how"),
+    [("", "It hasn’t come to an end."), ("cancelled", "How it ended: cancelled.")],
+)
+def test_the_outcome_is_the_last_one_and_stands_at_the_top(reason: str, how: str) -> None:
+    made = Made().prompt().turn(says="Half of it.")
+    made.add(RunEnded(reason="end_turn"))
+    made.prompt("Go on.").turn(bash("a"))
+    if reason:
+        made.add(RunEnded(reason=reason))
+    assert f"{how} Its last words: “Half of it.”" in page(made.log)
+
+
+@pytest.mark.parametrize(
+    ("turns", "numbers"), [(3, ["2"]), (27, ["10", "20"]), (152, ["50", "100"])]
+)
+def test_turns_are_numbered_along_the_axis(turns: int, numbers: list[str]) -> None:
+    made = Made().prompt()
+    for _ in range(turns):
+        made.turn(bash("a"))
+    canvas = charts.context(session_of(made.log).lead, [], 928)
+    said = {one.key: one.lines[0] for one in canvas.shapes if one.kind == "text"}
+    assert [text for key, text in said.items() if key.startswith("at ")] == numbers
+    assert (said["first"], said["last"]) == ("turn 1", str(turns))
 
 
 def test_many_pauses_and_agents_leave_room_for_the_work() -> None:

@@ -28,6 +28,14 @@ def cell(lesson: str, start: str) -> str:
     return found
 
 
+def stub(lesson: str, number: int) -> str:
+    """What an exercise begins with, without what checks it."""
+    (found,) = (
+        c.source for c in cells(lesson) if f"exercise-{number}" in c.metadata.get("tags", ())
+    )
+    return str(found.replace(f"@lab.exercise({number})\n", ""))
+
+
 def folded(lesson: str, start: str) -> str:
     """The one solution in a fold that starts so."""
     pattern = re.compile(rf"<details>.*?```python\n({re.escape(start)}.*?)```", re.DOTALL)

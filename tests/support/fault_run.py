@@ -383,7 +383,7 @@ class Server:
     def step(self, part: float) -> bool:
         """Cause the faults that are due; return whether more of them are to come."""
         if not self.proxy.armed and self.proxy.cuts < self._cuts * part:
-            words = random.choice([b"COMMIT", b"COMMIT", b"BEGIN", b"_pg3_", b"learnkit_"])
+            words = random.choice([b"COMMIT\0", b"COMMIT\0", b"BEGIN", b"_pg3_", b"learnkit_"])
             random.choice([self.proxy.cut_after, self.proxy.cut_within])(words)
         at_work = self._restarting.is_alive()
         if not at_work and self.restarts < self._restarts and self.restarts < self._restarts * part:

@@ -83,23 +83,24 @@ class Made:
         self,
         *uses: Use,
         says: str = "",
+        thinks: str = "",
         lane: str = "lead",
-        usage: tuple[int, int] | None = None,
+        usage: tuple[int, ...] | None = None,
         model: str = SMALL,
         stop: str = "",
         hour: bool = False,
     ) -> Made:
-        """A request and its reply; ``usage`` is what the cache gave and what was written to it.
+        """A request and its reply; ``usage`` is what the cache gave, what was written, the rest.
 
         For an ``hour``, or for five minutes.
         """
         self.turns += 1
         self.add(ModelRequested(turn=self.turns, messages=self.messages.get(lane, 0)), lane)
         self.now += 1
-        cached, new = usage or (0, 0)
+        cached, new, plain = (*(usage or (0, 0)), 0)[:3]
         kinds = {"ephemeral_1h_input_tokens": new if hour else 0}
         whole = {
-            **{"input_tokens": 0, "output_tokens": 1, "cache_creation": kinds},
+            **{"input_tokens": plain, "output_tokens": 1, "cache_creation": kinds},
             **{"cache_read_input_tokens": cached, "cache_creation_input_tokens": new},
         }
         counts = UsageData(whole=whole) if usage else UsageData()
@@ -107,6 +108,7 @@ class Made:
         self.add(ModelReplied(turn=self.turns, stop_reason=stop, usage=counts, model=model), lane)
         ids = [f"{lane}-{self.turns}-{number}" for number in range(len(uses))]
         blocks: list[dict[str, Any]] = [{"type": "text", "text": says}] if says else []
+        blocks += [{"type": "thinking", "thinking": thinks}] if thinks else []
         pairs = list(zip(ids, uses, strict=True))
         blocks += [
             {"type": "tool_use", "id": id, "name": use.name, "input": use.given}

@@ -434,7 +434,7 @@ def test_a_recorded_turn_that_is_not_there_to_its_end_is_taken_back(tmp_path: Pa
         if len(request["messages"]) == 1:
             return lk.use("task_list")
         prefix: Any = None
-        raise Miss("day", "lead", "t", path="messages[2]", diff="", changes=(), prefix=prefix)
+        raise Miss("day", "lead", "t", changes=(), prefix=prefix)
 
     talk = Talk(tmp_path, model, ["go"], playback=playback)
     assert "turn was taken back, and the recording is over" in talk.text

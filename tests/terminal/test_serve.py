@@ -208,7 +208,8 @@ def test_a_person_reads_only_what_is_new() -> None:
     result = {"type": "tool_result", "tool_use_id": "a", "content": "no", "is_error": True}
     later = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
     longer = {**request, "messages": [*request["messages"], *later]}
-    head = ["system: Act.", "tool: bash(command)  Run it.", "user: Look", "user: there"]
+    tool = ["tool: bash(command)  Run it.", "      More."]
+    head = ["system: Act.", *tool, "user: Look", "user: there"]
     assert new_lines(request, None, "lead") == ["── 1 message, a new conversation ──", *head]
     grown = ["── bob: 3 messages, 2 of them as before ──", "error: no"]
     assert new_lines(longer, request, "bob") == grown
@@ -217,6 +218,9 @@ def test_a_person_reads_only_what_is_new() -> None:
         *head,
         f"call: bash {json.dumps(call['input'])}",
     ]
+    bare = {"messages": [{"role": "user", "content": "Summarise."}]}
+    aside = ["── 1 message, a new conversation, no tools ──", "user: Summarise."]
+    assert new_lines(bare, request, "lead") == aside
     assert new_lines(longer, None, "lead") == [*whole, "error: no"]
 
 
@@ -227,3 +231,4 @@ def test_the_model_of_the_recording_must_be_asked_for() -> None:
         ("If it is above 30 °C in Beijing, mail me.",),
     )
     assert model.model == model.source.model  # type: ignore[attr-defined]
+    assert [line.partition(":")[0] for line in Model.of("s06/now").asked] == ["  prompt", "  then"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from canvases import said
+from canvases import drawn, said
 
 import learnkit as lk
 from learnkit.core.token_count import estimate_tokens
@@ -64,6 +64,11 @@ def test_the_finding_says_what_came_back_of_what_the_children_read() -> None:
     read = sum(n for one in state.children for key, n in one.parts if key == "result")
     back = sum(one.returned for one in state.children)
     assert back < 0.05 * read
+    wide = {
+        lane: sum(one.width for one in drawn(view).shapes if one.key.startswith(f"lane {lane} "))
+        for lane in state.lanes
+    }
+    assert all(wide[child.lane] > wide["lead"] > 0 for child in state.children)
     assert said(view, state) == (
         f"lead ends with ≈{state.lanes['lead'].tokens:,} tokens in its context. 3 subagents read "
         f"≈{read:,} tokens of results and returned ≈{back:,}."

@@ -71,6 +71,10 @@ def test_the_title_says_what_failed(
             ("bash", True, "refused"),
             "4 calls: read_file failed and bash was refused.",
         ),
+        (
+            ("read_file", False, "ran"),
+            "5 calls: read_file (1 of 2) failed and bash was refused.",
+        ),
     ]
     for number, ((name, is_error, how), title) in enumerate(said):
         one.end(f"t{number}", name, "out", is_error=is_error, how=how)

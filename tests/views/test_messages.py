@@ -164,23 +164,16 @@ def test_compaction_keeps_the_cards_that_stay(run: Callable[..., Any]) -> None:
     assert 'class="msg user"' in view.frame(view.at())["lead/1"], "the prompt is put back"
 
 
-def test_a_part_of_an_array_keeps_its_numbers(run: Callable[..., Any]) -> None:
+def test_a_message_takes_the_place_of_all_from_its_index_on(run: Callable[..., Any]) -> None:
     one = run()
-    one.index = 3
     one.say("assistant", [use("t1", "reading")])
-    one.say("user", [{"type": "tool_result", "tool_use_id": "t1", "content": "dropped"}])
-    one.index = 4
-    one.say("user", [{"type": "tool_result", "tool_use_id": "t1", "content": "31.4"}])
+    for text in ("dropped", "31.4"):
+        one.index = 1
+        one.say("user", [{"type": "tool_result", "tool_use_id": "t1", "content": text}])
     view = Messages(one.log)
-    array = view.at().arrays["lead"]
-    assert [card.index for card in array.cards] == [3, 4]
+    assert [card.index for card in view.at().arrays["lead"].cards] == [0, 1]
     frame = view.frame(view.at())
-    assert ">3</span>" in frame["lead/0"]
     assert "completed" in frame["lead/0"], "drawn again when its result came"
     assert "31.4" in frame["lead/1"]
     assert "dropped" not in frame["lead/1"]
-    assert "Message 4 brings back" in told(view, 3)
-    one.add("messages.rewritten", messages=[array.cards[1].message], why="a test")
-    one.index = 1
-    one.say("assistant", "next")
-    assert [card.index for card in Messages(one.log).at().arrays["lead"].cards] == [0, 1]
+    assert "Message 1 brings back" in told(view, 3)

@@ -11,7 +11,6 @@ from canvases import drawn, inside
 from static_page import Page
 
 from learnkit.events.log import EventLog
-from learnkit.views import View
 from learnkit.views.drawing import static
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape
 from learnkit.views.schedule import COLUMNS, Schedule
@@ -52,16 +51,6 @@ def some(canvas: Canvas, kind: str) -> list[Shape]:
     return [one for one in canvas.shapes if one.key.split()[0] == kind]
 
 
-def told(view: View[Any]) -> list[str]:
-    """What is said at each step."""
-    said, state = [], view.init()
-    for event in view.events:
-        new = view.step(state, event)
-        said.append(view.told(new, state, event))
-        state = new
-    return said
-
-
 def test_the_title_says_who_lost_what_and_why() -> None:
     why = "arrived between reading and emptying the file."
     view = Schedule(log_of(*STORY))
@@ -76,25 +65,6 @@ def test_the_title_says_who_lost_what_and_why() -> None:
     safe = Schedule(log_of(*STORY[:3], STORY[4]))
     assert safe.finding(safe.at()) == "1 message sent, none lost."
     assert safe.because(safe.at()) == "No message arrives between the two steps of alice."
-    once = Schedule(log_of(*STORY[:2], did("alice", "drained", ["bob 1"], [])))
-    assert once.because(once.at()) == "alice reads and empties the file in one step."
-
-
-def test_a_message_that_is_read_twice_is_marked_where_the_reader_gets_it_again() -> None:
-    again = ("alice", "race.repeated", {"text": "bob 1"})
-    drains = did("alice", "drained", ["bob 1"], ["bob 1"])
-    thrice = Schedule(log_of(*STORY[:2], drains, drains, again, drains, again))
-    assert thrice.finding(thrice.at()) == "alice reads bob 1 twice."
-    view = Schedule(log_of(*STORY[:2], drains, drains, again))
-    assert view.because(view.at()) == "1 message sent, none lost."
-    assert told(view)[-1] == "“bob 1” is read once more."
-    for width, text in ((WIDE, "✗ again: bob 1"), (NARROW, "✗ again: b1")):
-        canvas = drawn(view, width=width)
-        assert [(one.key, one.lines[0]) for one in some(canvas, "lost")] == [("lost 2", text)]
-        assert canvas["arrow 2"].mark == "error" != canvas["arrow 1"].mark
-    both = Schedule(log_of(*STORY[:5], LOST, ("alice", "race.repeated", {"text": "bob 1"})))
-    assert both.because(both.at()) == "Lost of 2 messages: carol 1. Read twice: bob 1."
-    assert drawn(both)["lost 3"].lines[0] == "✗ lost: carol 1; again: bob 1"
 
 
 def test_a_message_is_an_arrow_from_its_writer_into_the_file_and_reading_one_out_of_it() -> None:

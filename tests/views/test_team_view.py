@@ -124,6 +124,15 @@ def test_a_remote_agent_that_is_lost_does_not_look_shut_down_and_comes_back(widt
     assert canvas["end shutdown eve 3"].x == idle.x + idle.width
 
 
+def test_who_is_heard_of_again_after_a_long_sleep_is_back_in_the_picture() -> None:
+    day = Day()
+    day.log.append("team.lost", name="bob", seconds=30, time=60.0)
+    view = Team(day.log)
+    assert view.finding(view.at()).endswith("bob is not heard from.")
+    day.status(90.0, "bob", "working")
+    assert view.finding(view.at()) == "lead, alice and bob are working."
+
+
 def test_the_title_says_who_left_and_who_did_not() -> None:
     day = Day()
     day.status(10.0, "alice", "idle")

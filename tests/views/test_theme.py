@@ -1,18 +1,12 @@
-"""The visual language: contrast, never colour alone, and a style sheet for each view."""
+"""The visual language: contrast, and never colour alone."""
 
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
-from every_view import VIEWS
 
-from learnkit.views import View
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.theme import MARKS, Tone
 
 
@@ -61,14 +55,3 @@ def test_the_stylesheet_sets_what_it_uses_in_both_shades() -> None:
     for name in set(re.findall(r"var\((--[\w-]+)\)", sheet)):
         assert f"{name}:#" in light[0]
         assert f"{name}:#" in dark[0]
-
-
-DOCUMENTS = [view for view in VIEWS if not issubclass(view, Diagram)]
-
-
-@pytest.mark.parametrize("view", DOCUMENTS, ids=lambda view: str(view.__name__))
-def test_a_view_has_the_style_sheet_beside_it(view: type[View[Any]]) -> None:
-    sheet = Path(str(sys.modules[view.__module__].__file__)).with_suffix(".css").read_text("utf-8")
-    assert sheet.count("{") == sheet.count("}") > 0
-    assert sheet in view.css
-    assert "{{" not in sheet

@@ -94,6 +94,8 @@ def test_jobs_and_turns_are_lengths_from_their_beginning_to_their_end(tmp_path: 
         return [(round(a, 1), round(b, 1)) for a, b in spans]
 
     assert seconds("job") == [(1, 4), (1, 2)]
+    arrows = [one.x for one in canvas.shapes if one.key.startswith("arrow ")]
+    assert arrows == pytest.approx([end for _, end in boxes(canvas, "job")], abs=0.2)
     assert seconds("assistant") == [(0, 3), (4, 5)]
     assert seconds("idle") == [(3, 4)]
 

@@ -112,6 +112,10 @@ def test_the_request_for_a_summary_is_no_request_of_the_conversation(summarised:
     saved = state.shortened[0].before - state.shortened[0].after
     longest = max(one.tokens for one in state.requests)
     assert longest <= 3_000 < state.shortened[0].before
+    canvas, place = drawn(view), state.shortened[0].place
+    cut, first = canvas["cut 0"], canvas[f"new {place}"]
+    assert cut.y < first.y
+    assert cut.x <= first.x, "the arrow stands before the request that it made shorter"
     limit = "under the threshold of 3,000"
     assert view.finding(state) == f"1 compaction keeps every request {limit} tokens."
     assert view.because(state).startswith(

@@ -11,7 +11,6 @@ from learnkit.backends.files.mailbox import Mailbox
 from learnkit.backends.files.roster import Roster
 from learnkit.backends.files.tracker import Tracker
 from learnkit.backends.interface import Backend
-from learnkit.backends.watch import looking
 from learnkit.runtime.workspace import STATE
 
 
@@ -42,13 +41,10 @@ class FilesBackend(Backend):
         return TaskBoard(self._named("tasks", team), self._now)
 
     def requests(self, team: str = "team") -> Tracker:
-        return Tracker(self.folder(team) / "requests.json", self._now)
+        return Tracker.at(self.folder(team) / "requests.json", self._now)
 
     def roster(self, team: str = "team") -> Roster:
-        return Roster(self.folder(team), team, self._now)
-
-    def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
-        return looking(changed)
+        return Roster.at(self.folder(team), team, self._now)
 
     def folder(self, team: str = "team") -> Path:
         """Return the folder of a team's messages and members."""

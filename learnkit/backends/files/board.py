@@ -17,6 +17,7 @@ from learnkit.backends import rules
 from learnkit.backends.files.store import Counter, locked, recover, write_together
 from learnkit.backends.files.task_folder import Folder
 from learnkit.backends.interface import BoardBackend
+from learnkit.backends.news import News
 from learnkit.backends.task import Change, Changes, Task, checked
 
 _COUNTER = "board.json"
@@ -38,7 +39,7 @@ class TaskBoard(BoardBackend):
         self._now = now or _utc
         self._files = Folder(self.folder)
         self._counter = Counter(self.folder / _COUNTER)
-        self._reported: dict[int, Task] | None = None
+        self._news = News(self.tasks)
         if self.folder.is_dir():
             recover(self.folder)
             with locked(self.folder):
@@ -74,14 +75,7 @@ class TaskBoard(BoardBackend):
             old = self._files.tasks() if connects else self._near(id)
             tasks = dict(old)
             rules.change(tasks, id, changes)
-            try:
-                self._write(old, tasks)
-            except OSError:
-                if changes.status != "deleted":
-                    raise
-                # There is no room for what its neighbours would say. To remove a file takes none,
-                # and what is not on the board blocks nothing; opening it puts the others right.
-                (self.folder / old[id].file).unlink(missing_ok=True)
+            self._write(old, tasks)
             return tasks.get(id)
 
     def claim(
@@ -107,23 +101,10 @@ class TaskBoard(BoardBackend):
         return self._change_all(lambda tasks: rules.released(tasks, owner, incarnation))
 
     def open(self) -> None:
-        if self._reported is not None:
-            return
-        if not self._files.there:
-            self._reported = {}
-            return
-        with locked(self.folder):
-            self._reported = self._files.tasks()
+        self._news.open()
 
     def news(self) -> list[Change]:
-        if not self._files.there:
-            return []
-        with locked(self.folder):
-            before, now = self._reported or {}, self._files.tasks()
-            self._reported = now
-        ids = [id for id in sorted({*before, *now}) if before.get(id) is not now.get(id)]
-        pairs = [(before.get(id), now.get(id)) for id in ids]
-        return [(old, new) for old, new in pairs if rules.differs(old, new)]
+        return self._news.since()
 
     @contextmanager
     def _open(self, id: int) -> Iterator[None]:

@@ -125,23 +125,13 @@ class Mailbox(MailBackend):
         return messages
 
     def _highest(self) -> int:
-        """The highest number of a message.
-
-        Of an inbox that is new to this object only the last message is looked at, if the counter
-        is beyond it: numbers rise in each inbox. Otherwise each message is looked at once.
-        """
+        """The highest number of a message; each is looked at once."""
         with os.scandir(self.folder) as files:
             sizes = {file.name: file.stat().st_size for file in files if _of_inbox(file.name)}
         for name, size in sizes.items():
-            journal = Journal(self.folder / name)
-            if name not in self._numbered:
-                last, end = journal.last()
-                number = _number(last or {})
-                sound = number and number < self._counter.next()
-                self._numbered[name] = (end, number) if sound else (0, 0)
-            read, highest = self._numbered[name]
+            read, highest = self._numbered.get(name, (0, 0))
             if size != read:
-                entries, read = journal.read(read)
+                entries, read = Journal(self.folder / name).read(read)
                 self._numbered[name] = read, max([highest, *map(_number, entries)])
         return max((highest for _, highest in self._numbered.values()), default=0)
 

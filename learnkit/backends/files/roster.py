@@ -1,7 +1,8 @@
-"""Who is in a team: name, role and status of each member, in a file that a person can read."""
+"""Who is in a team: name, role and status of each member."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing_extensions import TypedDict
 
 from learnkit.backends.files.store import VERSION, Document
 from learnkit.backends.interface import Member, RosterBackend
+from learnkit.backends.shared import Shared
 from learnkit.errors import ToolError
 
 
@@ -33,24 +35,41 @@ class _Config(TypedDict):
 
 
 class Roster(RosterBackend):
-    """The members of a team, in ``config.json``."""
+    """The members of a team, in one value that threads and processes share.
+
+    ``up`` says for how many seconds the members could have been heard, where a server may be away.
+    """
 
     def __init__(
-        self, folder: Path, team: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        place: Shared,
+        team: str,
+        now: Callable[[], datetime],
+        up: Callable[[], float] = lambda: math.inf,
     ) -> None:
-        self._file = Document(folder / "config.json", _Config, stays=True)
+        self._place, self._now, self._up = place, now, up
         self._empty: dict[str, Any] = {"team_name": team, "version": VERSION, "members": []}
-        self._now = now
+
+    @classmethod
+    def at(
+        cls, folder: Path, team: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> Roster:
+        """Keep the members in ``config.json`` in a folder."""
+        return cls(Document(folder / "config.json", _Config, stays=True), team, now)
 
     def members(self) -> list[Member]:
-        members: list[Member] = self._file.read(self._empty)["members"]
+        members: list[Member] = self._place.read(self._empty)["members"]
+        now, up = self._now(), self._up()
         for one in members:
             if heard := one.get("heard"):
-                one["silent"] = silence((self._now() - self._time(one, heard)).total_seconds())
+                silent = (now - self._time(one, heard)).total_seconds()
+                one["silent"] = _whole(silent)
+                if up < silent:
+                    one["up"] = _whole(up)
         return members
 
     def note(self, entry: Member, *, held_by: str | None = None) -> bool:
-        with self._file.change(self._empty) as config:
+        def act(config: dict[str, Any]) -> bool:
             members = config["members"]
             for place, old in enumerate(members):
                 if old["name"] == entry["name"]:
@@ -63,35 +82,39 @@ class Roster(RosterBackend):
                 members.append(dict(entry))
             return held_by is None
 
+        return self._place.update(act, self._empty, repeatable=True)
+
     def beat(self, name: str, incarnation: str, where: str) -> bool:
-        with self._file.change(self._empty) as config:
+        now = self._now()
+
+        def act(config: dict[str, Any]) -> bool:
             for one in config["members"]:
                 if one["name"] == name:
                     if one.get("incarnation") != incarnation:
                         return False
-                    one.update(where=where, heard=self._now().isoformat())
+                    one.update(where=where, heard=now.isoformat())
                     return True
-        raise no_member(name, [one["name"] for one in config["members"]])
+            known = ", ".join(one["name"] for one in config["members"]) or "none"
+            raise ToolError(f"no member is called {name!r}; there are: {known}")
+
+        return self._place.update(act, self._empty, repeatable=True)
 
     def begin(self) -> None:
-        with self._file.change(self._empty) as config:
+        def act(config: dict[str, Any]) -> None:
             for one in config["members"]:
                 if "incarnation" not in one:
                     one["status"] = "shutdown"
+
+        self._place.update(act, self._empty, repeatable=True)
 
     def _time(self, member: Member, text: str) -> datetime:
         try:
             return datetime.fromisoformat(text).astimezone(UTC)
         except ValueError:
             problem = f"says that {member['name']} was heard at {text!r}, which is no date"
-            raise self._file.damaged(problem) from None
+            raise self._place.damaged(problem) from None
 
 
-def silence(seconds: float) -> str:
-    """Return how long a member was not heard of, as its entry has it."""
+def _whole(seconds: float) -> str:
+    """A time as a member's entry has it."""
     return str(max(0, int(seconds)))
-
-
-def no_member(name: str, known: list[str]) -> ToolError:
-    """Return the error for a name that no member has."""
-    return ToolError(f"no member is called {name!r}; there are: {', '.join(known) or 'none'}")

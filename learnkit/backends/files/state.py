@@ -10,13 +10,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from learnkit.backends.files.store import Document, locked
+from learnkit.backends.files.store import locked
 from learnkit.errors import UsageError
 from learnkit.runtime.git import Git, GitError
 from learnkit.runtime.shell import Shell
 from learnkit.runtime.workspace import STATE
 
-VERSION = 1
 #: A project's settings are in it as well, and may come with the repository: the user is asked.
 SETTINGS = "settings.toml"
 
@@ -59,7 +58,6 @@ def open_state(workspace: str | Path, shell: Shell) -> tuple[Path, Git | None]:
         (folder / ".gitignore").write_text("*\n", "utf-8")
         if git is not None:
             git.exclude(f"{STATE}/")
-        _begin(folder)
     return folder, git
 
 
@@ -70,17 +68,3 @@ def link_in(folder: Path) -> Path | None:
             if (path := Path(top, name)).is_symlink():
                 return path
     return None
-
-
-def _begin(folder: Path) -> None:
-    """Note the version of the state, and refuse a newer one."""
-    file = Document(folder / "state.json")
-    content = file.read()
-    version = content.get("version") if isinstance(content, dict) else None
-    if isinstance(version, int) and version > VERSION:
-        raise UsageError(
-            f"{folder} was made by a newer version of learnkit (its state is {version}, and this "
-            f"one knows {VERSION}); update learnkit, or move the folder away"
-        )
-    if version != VERSION:
-        file.write({"version": VERSION})

@@ -163,6 +163,13 @@ class Document:
                 _write(self.path, value)
                 self._seen = True
 
+    def update(
+        self, act: Callable[[Any], T], default: Any = None, *, repeatable: bool = False
+    ) -> T:
+        """Let a function change the value in place, and return its result; see ``Shared``."""
+        with self.change(default) as value:
+            return act(value)
+
     def write(self, value: Any) -> None:
         """Replace the value."""
         with locked(self.path.parent):
@@ -249,35 +256,11 @@ class Journal:
         except FileNotFoundError:
             return [], 0
         except OSError as error:
-            raise self._unreadable(error) from None
+            problem = f"{self.path} cannot be read ({error.strerror}); mend it or remove it"
+            raise UsageError(problem) from None
         whole = data[: data.rfind(b"\n") + 1]
         entries = (_decoded(line) for line in whole.split(b"\n"))
         return [entry for entry in entries if entry is not None], start + len(whole)
-
-    def last(self) -> tuple[dict[str, Any] | None, int]:
-        """Return the last whole entry, found from the end; None if there is none. Takes no lock."""
-        block = 1 << 16
-        try:
-            with self.path.open("rb") as file:
-                size = file.seek(0, os.SEEK_END)
-                while True:
-                    start = max(0, size - block)
-                    file.seek(start)
-                    found = file.read(size - start)
-                    whole = found[: found.rfind(b"\n") + 1]
-                    lines = whole.split(b"\n")[1 if start else 0 :]  # the first one may be half
-                    entry = next(filter(None, map(_decoded, reversed(lines))), None)
-                    if entry is not None or not start:
-                        return entry, start + len(whole)
-                    block *= 4
-        except FileNotFoundError:
-            return None, 0
-        except OSError as error:
-            raise self._unreadable(error) from None
-
-    def _unreadable(self, error: OSError) -> UsageError:
-        problem = f"{self.path} cannot be read ({error.strerror}); mend it or remove it"
-        return UsageError(problem)
 
 
 class Reader:
@@ -330,22 +313,15 @@ def _carry_out(folder: Path) -> None:
     """Make the changes that were decided; doing so again changes nothing."""
     document = Document(folder / _TOGETHER, dict[str, Any])
     decided = document.read()
-    versioned = isinstance(decided.get("version"), int)
     what, kind = ("appends", _Appends) if "appends" in decided else ("renames", _Renames)
-    if versioned and (problem := mismatch(decided.get(what), kind)):
+    if problem := mismatch(decided.get(what), kind):
         raise document.damaged(f"does not hold what it should: {problem}")
     try:
-        if versioned and what == "appends":
+        if what == "appends":
             for name, one in decided["appends"].items():
                 _append(folder / _file_name(name, folder), one["lines"].encode(), one["start"])
-        elif versioned:
+        else:
             _rename(folder, decided["renames"])
-        else:  # before there were versions it held the values, and a writer died then
-            for name, value in decided.items():
-                if value is None:
-                    (folder / _file_name(name, folder)).unlink(missing_ok=True)
-                else:
-                    _write(folder / _file_name(name, folder), value)
     except (OSError, ValueError) as error:  # a ValueError: a name that no file can have
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
             raise  # nothing is wrong with the decision: it is carried out once there is room

@@ -1,4 +1,4 @@
-"""The tracker of a team's requests: a file, so that it survives a restart and a person can read it.
+"""The tracker of a team's requests: stored, so that they survive a restart.
 
 Only the addressee of a request may answer it, once, and only during the assignment in which it was
 asked.
@@ -20,10 +20,9 @@ from typing_extensions import TypedDict
 
 from learnkit.backends.files.store import VERSION, Document, following
 from learnkit.backends.interface import RequestBackend
-from learnkit.backends.request import RULES, Answer, Kind, Request, State, may
+from learnkit.backends.request import ANSWERS, Answer, Kind, Request, State
+from learnkit.backends.shared import Shared
 from learnkit.errors import ToolError
-
-__all__ = ["KEPT", "RULES", "Answer", "Kind", "Request", "State", "Tracker"]
 
 #: How many closed requests are kept, the newest ones.
 KEPT = 500
@@ -51,104 +50,114 @@ class _File(TypedDict):
     next_id: int
     assignments: dict[str, int]
     requests: list[_Entry]
-    plan_required: NotRequired[dict[str, bool]]  # by "name role", or "" for all others
+    plan_required: NotRequired[bool]
 
 
 class Tracker(RequestBackend):
-    """All requests of a team, in one file shared by threads and processes."""
+    """All requests of a team, in one value that threads and processes share."""
 
-    def __init__(self, path: str | Path, now: Callable[[], datetime]) -> None:
-        self._file, self._now = Document(path, _File, stays=True), now
+    def __init__(self, place: Shared, now: Callable[[], datetime]) -> None:
+        self._place, self._now = place, now
+
+    @classmethod
+    def at(cls, path: str | Path, now: Callable[[], datetime]) -> Tracker:
+        """Keep the requests in a file."""
+        return cls(Document(path, _File, stays=True), now)
 
     def open(
         self, kind: Kind, sender: str, to: str, content: str, within: float | None = None
     ) -> Request:
-        with self._file.change(_EMPTY) as data:
+        now = self._now()
+
+        def act(data: dict[str, Any]) -> dict[str, Any]:
             number = following(data["next_id"], _highest(data))
             new = Request(f"r{number:07}", kind, sender, to, content)
             new = replace(new, assignment=data["assignments"].get(new.teammate, 0))
             if within is not None:
-                new = replace(new, expires=(self._now() + timedelta(seconds=within)).isoformat())
-            for old in self._read(data):
+                new = replace(new, expires=(now + timedelta(seconds=within)).isoformat())
+            for old in self._read(data, now):
                 if (old.kind, old.teammate, old.state) == (kind, new.teammate, "pending"):
                     raise ToolError(f"request {old.id} to {to} has no answer yet; wait for it")
             data["next_id"] = number + 1
             data["requests"] = _kept([*data["requests"], asdict(new)])
-            return new
+            return asdict(new)
+
+        return Request(**self._place.update(act, _EMPTY))
 
     def answer(self, id: str, by: str, state: Answer, note: str = "") -> Request:
-        with self._file.change(_EMPTY) as data:
-            old = self._find(data, id)
+        now = self._now()
+
+        def act(data: dict[str, Any]) -> dict[str, Any]:
+            old = _find(self._read(data, now), id)
             if old.to != by:
                 raise ToolError(f"request {id} is for {old.to} to answer, not for {by}")
             if old.state != "pending":
                 raise ToolError(f"request {id} is already {old.state}, which cannot be changed")
-            if not may(old, state, "addressee"):
+            if state not in ANSWERS[old.kind]:
                 raise ToolError(f"a {old.kind} request cannot become {state}")
             return _put(data, replace(old, state=state, note=note))
 
+        return Request(**self._place.update(act, _EMPTY))
+
     def expire(self, id: str, why: str) -> Request | None:
-        with self._file.change(_EMPTY) as data:
-            old = self._find(data, id, late=False)
-            if not may(old, "expired", "harness"):
-                return None
-            return _put(data, replace(old, state="expired", note=why))
+        def act(data: dict[str, Any]) -> dict[str, Any] | None:
+            old = _find(_stored(data), id)  # one whose time is up may be said to be expired
+            return _put(data, _expired(old, why)) if old.state == "pending" else None
+
+        ended = self._place.update(act, _EMPTY)
+        return None if ended is None else Request(**ended)
 
     def expire_all(self, teammate: str, why: str) -> list[Request]:
-        pending = [
-            one.id for one in self.all() if one.teammate == teammate and one.state == "pending"
-        ]
-        return [request for id in pending if (request := self.expire(id, why))]
+        return self._end(teammate, why)
 
     def assign(self, teammate: str) -> list[Request]:
-        expired = self.expire_all(teammate, f"{teammate} has a new assignment")
-        with self._file.change(_EMPTY) as data:
-            data["assignments"][teammate] = data["assignments"].get(teammate, 0) + 1
-        return expired
+        return self._end(teammate, f"{teammate} has a new assignment", assigned=1)
 
     def get(self, id: str) -> Request:
-        return self._find(self._file.read(_EMPTY), id)
+        return _find(self.all(), id)
 
     def all(self) -> list[Request]:
-        return self._read(self._file.read(_EMPTY))
+        return self._read(self._place.read(_EMPTY), self._now())
 
     def current(self, teammate: str) -> Request | None:
-        data = self._file.read(_EMPTY)
+        data = self._place.read(_EMPTY)
         assignment = data["assignments"].get(teammate, 0)
         plans = [
             one
-            for one in self._read(data)
+            for one in self._read(data, self._now())
             if (one.kind, one.teammate, one.assignment) == ("plan", teammate, assignment)
         ]
         return plans[-1] if plans else None
 
-    def require_plan(self, required: bool, name: str = "", role: str = "") -> None:
-        known = self._file.read(_EMPTY).get("plan_required", {})
-        if not (required or known or name):
-            return  # nothing to say: no file is made for it
-        with self._file.change(_EMPTY) as data:
-            kept = data.get("plan_required", {}) if name else {}
-            data["plan_required"] = {**kept, _member(name, role): required}
+    def require_plan(self, required: bool) -> None:
+        if required != self.requires_plan():  # else nothing is stored for it
+            said = {"plan_required": required}
+            self._place.update(lambda data: data.update(said), _EMPTY, repeatable=True)
 
-    def requires_plan(self, name: str, role: str) -> bool:
-        known: dict[str, bool] = self._file.read(_EMPTY).get("plan_required", {})
-        return known.get(_member(name, role), known.get("", False))
+    def requires_plan(self) -> bool:
+        return bool(self._place.read(_EMPTY).get("plan_required", False))
 
-    def _find(self, data: dict[str, Any], id: str, late: bool = True) -> Request:
-        requests = self._read(data, late)
-        for request in requests:
-            if request.id == id:
-                return request
-        known = ", ".join(one.id for one in requests[-5:]) or "none"
-        raise ToolError(f"there is no request {id!r}; the latest requests are: {known}")
-
-    def _read(self, data: dict[str, Any], late: bool = True) -> list[Request]:
-        """The requests; with ``late``, one whose time is up counts as expired."""
+    def _end(self, teammate: str, why: str, assigned: int = 0) -> list[Request]:
+        """Expire what is pending for a teammate, whose assignments are so many more now."""
         now = self._now()
-        requests = [Request(**one) for one in data["requests"]]
-        if not late:
-            return requests
-        return [_late(one) if self._is_late(one, now) else one for one in requests]
+
+        def act(data: dict[str, Any]) -> list[dict[str, Any]]:
+            if assigned:
+                before = data["assignments"].get(teammate, 0)
+                data["assignments"][teammate] = before + assigned
+            pending = [
+                one
+                for one in self._read(data, now)
+                if one.teammate == teammate and one.state == "pending"
+            ]
+            return [_put(data, _expired(one, why)) for one in pending]
+
+        return [Request(**one) for one in self._place.update(act, _EMPTY)]
+
+    def _read(self, data: dict[str, Any], now: datetime) -> list[Request]:
+        """The requests; one whose time is up counts as expired."""
+        late = "not answered in time"
+        return [_expired(one, late) if self._is_late(one, now) else one for one in _stored(data)]
 
     def _is_late(self, request: Request, now: datetime) -> bool:
         if request.state != "pending" or not request.expires:
@@ -157,14 +166,10 @@ class Tracker(RequestBackend):
             return now > datetime.fromisoformat(request.expires)
         except (TypeError, ValueError):  # one without a time zone cannot be compared
             problem = f"says that {request.id} expires at {request.expires!r}, which is no date"
-            raise self._file.damaged(problem) from None
+            raise self._place.damaged(problem) from None
 
 
 _EMPTY: dict[str, Any] = {"version": VERSION, "next_id": 1, "assignments": {}, "requests": []}
-
-
-def _member(name: str, role: str) -> str:
-    return f"{name} {role}" if name else ""
 
 
 def _highest(data: dict[str, Any]) -> int:
@@ -173,15 +178,26 @@ def _highest(data: dict[str, Any]) -> int:
     return max((int(match[1]) for match in found if match), default=0)
 
 
-def _late(request: Request) -> Request:
-    return replace(request, state="expired", note="not answered in time")
+def _stored(data: dict[str, Any]) -> list[Request]:
+    return [Request(**one) for one in data["requests"]]
 
 
-def _put(data: dict[str, Any], request: Request) -> Request:
-    data["requests"] = [
-        asdict(request) if one["id"] == request.id else one for one in data["requests"]
-    ]
-    return request
+def _find(requests: list[Request], id: str) -> Request:
+    for request in requests:
+        if request.id == id:
+            return request
+    known = ", ".join(one.id for one in requests[-5:]) or "none"
+    raise ToolError(f"there is no request {id!r}; the latest requests are: {known}")
+
+
+def _expired(request: Request, why: str) -> Request:
+    return replace(request, state="expired", note=why)
+
+
+def _put(data: dict[str, Any], request: Request) -> dict[str, Any]:
+    stored = asdict(request)
+    data["requests"] = [stored if one["id"] == request.id else one for one in data["requests"]]
+    return stored
 
 
 def _kept(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:

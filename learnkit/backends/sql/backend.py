@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from learnkit.backends.files.roster import Roster
+from learnkit.backends.files.tracker import Tracker
 from learnkit.backends.interface import Backend
 from learnkit.backends.sql.board import SqlBoard
 from learnkit.backends.sql.database import Database
 from learnkit.backends.sql.mail import SqlMail
-from learnkit.backends.sql.requests import SqlRequests, SqlRoster
+from learnkit.backends.sql.shared_value import SqlValue
 
 
 class SqlBackend(Backend):
@@ -31,14 +31,12 @@ class SqlBackend(Backend):
     def board(self, team: str = "team") -> SqlBoard:
         return SqlBoard(self._database, team)
 
-    def requests(self, team: str = "team") -> SqlRequests:
-        return SqlRequests(self._database, team)
+    def requests(self, team: str = "team") -> Tracker:
+        return Tracker(SqlValue(self._database, team, "requests"), self._database.time)
 
-    def roster(self, team: str = "team") -> SqlRoster:
-        return SqlRoster(self._database, team)
-
-    def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
-        return self._database.watch(team, changed)
+    def roster(self, team: str = "team") -> Roster:
+        members = SqlValue(self._database, team, "members")
+        return Roster(members, team, self._database.time, self._database.up)
 
     def close(self) -> None:
         self._database.close()

@@ -1,64 +1,39 @@
-"""The task board in a database."""
+"""The task board in a database: a row for each task, with the task as JSON."""
 
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from learnkit.backends import rules
 from learnkit.backends.interface import BoardBackend
+from learnkit.backends.news import News
 from learnkit.backends.sql.database import Database
-from learnkit.backends.sql.tables import (
-    BATCH,
-    COUNTERS,
-    EDGES,
-    GONE,
-    OPEN,
-    TASKS,
-    batches,
-    encoded,
-    iso,
-)
+from learnkit.backends.sql.tables import COUNTERS, OPEN, TASKS, batches, encoded
 from learnkit.backends.task import Change, Changes, Task, checked
-from learnkit.errors import ToolError, extra
+from learnkit.errors import extra
 
 with extra("sql"):
-    from sqlalchemy import (
-        BigInteger,
-        ColumnElement,
-        Connection,
-        Row,
-        Text,
-        and_,
-        case,
-        cast,
-        delete,
-        exists,
-        func,
-        insert,
-        or_,
-        select,
-        update,
-    )
+    from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
+
+#: Tasks as JSON.
+Stored = list[dict[str, Any]]
 
 
 class SqlBoard(BoardBackend):
     """The tasks of a team.
 
-    Claims hold the board's lock together. Every other change holds it alone, since what it decides
-    on (a blocker that is completed, a task that has not begun) must not change meanwhile.
+    A change holds the board's lock, since what it decides on (a blocker that is completed, a task
+    that has not begun) must not change meanwhile.
     """
 
     def __init__(self, database: Database, team: str) -> None:
         self._database, self._team = database, team
         self._here = TASKS.c.team == team
-        self._reported: dict[int, Task] | None = None
-        self._next = 0  # what earlier transactions have changed was reported
-        self._guard = threading.Lock()  # of these two
+        self._news = News(self.tasks)
 
     def create(self, subject: str, description: str = "", *, tags: Iterable[str] = ()) -> Task:
         new = checked(Task(0, subject, description, tags=tuple(tags)))
@@ -66,183 +41,96 @@ class SqlBoard(BoardBackend):
         more = {"last": COUNTERS.c.last + 1}
         count = first.on_conflict_do_update(index_elements=["team"], set_=more)
 
-        def act(connection: Connection) -> list[Task]:
+        def act(connection: Connection) -> Stored:
             task = replace(new, id=connection.scalar(count.returning(COUNTERS.c.last)))
-            values = {**_values(task), "description": task.description, "subject": task.subject}
-            values |= {"team": self._team, "id": task.id, "tags": encoded(task.tags)}
-            connection.execute(insert(TASKS).values(**values, changed=self._transaction()))
-            return [self._load(connection, [task.id])[task.id]]
+            row = insert(TASKS).values(team=self._team, id=task.id, **_values(task))
+            connection.execute(row)
+            return [task.to_json()]
 
-        return self._one(act)
+        return self._written(act)[0]
 
     def get(self, id: int) -> Task:
-        def act(connection: Connection) -> Task:
-            if not (found := self._load(connection, [id])):
-                raise self._unknown(connection, id)
-            return found[id]
-
-        return self._database.read(act)
+        return self._database.read(lambda connection: self._find(connection, id))
 
     def tasks(self) -> list[Task]:
         return list(self._database.read(self._load).values())
 
     def ready(self) -> list[Task]:
-        free = and_(TASKS.c.status == "pending", TASKS.c.owner == "", ~self._waits())
-        where = and_(OPEN, or_(free, self._is_over()))
-        return list(self._database.read(lambda c: self._load(c, where=where)).values())
+        def act(connection: Connection) -> list[Task]:
+            tasks = self._load(connection, where=OPEN)
+            waited_for = {id for task in tasks.values() for id in task.blocked_by}
+            near = tasks | self._load(connection, waited_for - tasks.keys())
+            now = self._database.time_in(connection)
+            return [task for task in tasks.values() if rules.can_be_claimed(task, near, now)]
+
+        return self._database.read(act)
 
     def change(self, id: int, changes: Changes) -> Task | None:
-        connects = bool(changes.add_blocked_by or changes.add_blocks)
-        others = [*changes.add_blocked_by, *changes.add_blocks, *changes.remove_blocked_by]
+        connects = changes.add_blocked_by or changes.add_blocks or changes.remove_blocked_by
 
-        def act(connection: Connection) -> list[Task]:
-            self._database.lock(connection, "board", self._team)
-            old = self._near(connection, [id, *others], connects)
+        def act(connection: Connection) -> Stored:
+            self._lock(connection)
+            old = self._load(connection) if connects else self._near(connection, id)
             tasks = dict(old)
-            try:
-                rules.change(tasks, id, changes)
-            except rules.UnknownTask as error:  # it names only what was loaded
-                raise self._unknown(connection, error.id) from None
+            rules.change(tasks, id, changes)
             self._store(connection, old, tasks)
-            return [self._load(connection, [id])[id]] if id in tasks else []
+            return [tasks[id].to_json()] if id in tasks else []
 
-        return next(iter(self._database.write(self._team, act, Task.from_json)), None)
+        return next(iter(self._written(act)), None)
 
     def claim(
         self, id: int, owner: str, *, incarnation: str = "", lease: float | None = None
     ) -> Task:
         rules.check_owner(owner)
         rules.check_lease(lease)
-        task, fenced = TASKS.c, bool(incarnation or lease)
-        free = or_(task.status == "pending", self._is_over())
 
-        def act(connection: Connection) -> list[Task]:
-            self._database.lock(connection, "board", self._team, shared=True)
-            claim = (
-                update(TASKS)
-                .where(task.team == self._team, task.id == id, free, ~self._waits())
-                .values(
-                    status="in_progress",
-                    owner=owner,
-                    incarnation=incarnation,
-                    lease_until=None if lease is None else self._database.now + lease,
-                    token=task.token + 1 if fenced else _next_token(),
-                    changed=self._transaction(),
-                )
-            )
-            if connection.execute(claim).rowcount:
-                return [self._load(connection, [id])[id]]
-            near = self._near(connection, [id], False)
-            now = datetime.fromtimestamp(connection.scalars(select(self._database.now)).one(), UTC)
-            rules.claimed(near, near[id], owner, incarnation, lease, now)  # says why it cannot be
-            raise ToolError(f"another worker was faster with task {id}; claim one that is ready")
+        def act(connection: Connection) -> Stored:
+            self._lock(connection)
+            near = self._near(connection, id)
+            now = self._database.time_in(connection)
+            claimed = rules.claimed(near, near[id], owner, incarnation, lease, now)
+            self._store(connection, near, {**near, id: claimed})
+            return [claimed.to_json()]
 
-        return self._one(act)
+        return self._written(act)[0]
 
     def renew(self, owner: str, incarnation: str, lease: float) -> list[int]:
         rules.check_lease(lease)
-        renewal = update(TASKS).where(*self._held_by(owner, incarnation)).returning(TASKS.c.id)
-
-        def act(connection: Connection) -> list[int]:
-            end = self._database.now + lease
-            # Never an earlier one: as for a board in files.
-            until = case((TASKS.c.lease_until > end, TASKS.c.lease_until), else_=end)
-            return sorted(connection.scalars(renewal.values(lease_until=until)))
-
-        return self._database.change(act)
+        renewed = self._database.change(  # which may happen twice
+            self._changing(lambda tasks, now: rules.renewed(tasks, owner, incarnation, lease, now))
+        )
+        return [task["id"] for task in renewed]
 
     def release(self, owner: str, incarnation: str) -> list[Task]:
-        gift = (
-            update(TASKS)
-            .where(*self._held_by(owner, incarnation))
-            .values(
-                status="pending",
-                owner="",
-                incarnation="",
-                lease_until=None,
-                token=_next_token(),
-                changed=self._transaction(),
-            )
-            .returning(TASKS.c.id)
+        return self._written(
+            self._changing(lambda tasks, now: rules.released(tasks, owner, incarnation))
         )
-
-        def act(connection: Connection) -> list[Task]:
-            ids = connection.scalars(gift).all()
-            return list(self._load(connection, ids).values())
-
-        return self._database.write(self._team, act, Task.from_json)
 
     def open(self) -> None:
-        with self._guard:
-            if self._reported is None:
-                self._reported = {}
-                self._look()
+        self._news.open()
 
     def news(self) -> list[Change]:
-        with self._guard:
-            pairs = self._look()
-        return [(old, new) for old, new in pairs if rules.differs(old, new)]
+        return self._news.since()
 
-    def _look(self) -> list[Change]:
-        """What is otherwise than it was reported last, and remember how it is."""
-        changed = TASKS.c.changed >= self._next
-        deleted = select(TASKS.c.id).where(self._here, changed, TASKS.c.status == GONE)
+    def _changing(
+        self, change: Callable[[Iterable[Task], datetime], list[Task]]
+    ) -> Callable[[Connection], Stored]:
+        """What replaces those tasks that ``change`` returns of the ones that are not done."""
 
-        def act(connection: Connection) -> tuple[int, dict[int, Task], list[int]]:
-            all_before = connection.scalars(select(self._unseen())).one()
-            there = self._load(connection, where=changed)
-            return all_before, there, list(connection.scalars(deleted))
+        def act(connection: Connection) -> Stored:
+            self._lock(connection)
+            old = self._load(connection, where=OPEN)
+            changed = change(old.values(), self._database.time_in(connection))
+            self._store(connection, old, {**old, **{task.id: task for task in changed}})
+            return [task.to_json() for task in changed]
 
-        self._next, there, gone = self._database.read(act)
-        known = self._reported = self._reported or {}
-        pairs = []
-        for id in sorted({*there, *gone}):
-            pairs.append((known.pop(id, None), there.get(id)))
-            if id in there:
-                known[id] = there[id]
-        return pairs
+        return act
 
-    def _transaction(self) -> ColumnElement[int]:
-        """The number of the transaction that changes something; later ones have higher numbers."""
-        if self._database.remote:
-            return _number(func.pg_current_xact_id())
-        one = TASKS.alias()  # SQLite lets only one transaction write, so counting will do
-        last = select(func.max(one.c.changed)).where(one.c.team == self._team)
-        return func.coalesce(last.scalar_subquery(), 0) + 1
+    def _written(self, act: Callable[[Connection], Stored]) -> list[Task]:
+        return [Task.from_json(one) for one in self._database.write(act)]
 
-    def _unseen(self) -> ColumnElement[int]:
-        """The number of the first transaction whose changes a reader may not see yet.
-
-        PostgreSQL's transactions become visible in another order than they are numbered in. So it
-        is that of the oldest one which still runs, and what came after that is looked at again.
-        """
-        if self._database.remote:
-            return _number(func.pg_snapshot_xmin(func.pg_current_snapshot()))
-        return self._transaction()
-
-    def _one(self, act: Callable[[Connection], list[Task]]) -> Task:
-        (task,) = self._database.write(self._team, act, Task.from_json)
-        return task
-
-    def _held_by(self, owner: str, incarnation: str) -> list[ColumnElement[bool]]:
-        held = {"team": self._team, "status": "in_progress", "owner": owner}
-        held["incarnation"] = incarnation
-        return [OPEN, *(TASKS.c[key] == value for key, value in held.items())]
-
-    def _is_over(self) -> ColumnElement[bool]:
-        """Whether a task's lease is over."""
-        return and_(TASKS.c.status == "in_progress", TASKS.c.lease_until < self._database.now)
-
-    def _waits(self) -> ColumnElement[bool]:
-        """Whether a task has an open blocker."""
-        blocker = TASKS.alias()
-        return exists().where(
-            EDGES.c.team == TASKS.c.team,
-            EDGES.c.blocked == TASKS.c.id,
-            blocker.c.team == EDGES.c.team,
-            blocker.c.id == EDGES.c.blocker,
-            blocker.c.status != "completed",
-        )
+    def _lock(self, connection: Connection) -> None:
+        self._database.lock(connection, "board", self._team)
 
     def _load(
         self,
@@ -251,117 +139,36 @@ class SqlBoard(BoardBackend):
         where: ColumnElement[bool] | None = None,
     ) -> dict[int, Task]:
         """Tasks by id: these, or those of a kind, or all."""
-        wanted = select(TASKS).where(self._here, TASKS.c.status != GONE)
+        wanted = select(TASKS.c.value).where(self._here)
         if where is not None:
             wanted = wanted.where(where)
-        rows = list[Row[Any]]()
-        if ids is None:
-            rows.extend(connection.execute(wanted))
-        for some in batches(sorted({*(ids or ())})):
-            rows.extend(connection.execute(wanted.where(TASKS.c.id.in_(some))))
-        rows.sort(key=lambda row: row.id)  # asked for the order, SQLite would read all by number
-        before: dict[int, list[int]] = {row.id: [] for row in rows}
-        after: dict[int, list[int]] = {row.id: [] for row in rows}
-        for blocked, blocker in self._edges(connection, before.keys()):
-            before.get(blocked, []).append(blocker)
-            after.get(blocker, []).append(blocked)
-        return {row.id: _task(row, before[row.id], after[row.id]) for row in rows}
+        parts = [wanted]
+        if ids is not None:
+            parts = [wanted.where(TASKS.c.id.in_(some)) for some in batches(sorted(ids))]
+        texts = (text for part in parts for text in connection.scalars(part))
+        tasks = {task.id: task for task in map(Task.from_json, map(json.loads, texts))}
+        return dict(sorted(tasks.items()))  # asked for the order, SQLite would read all by number
 
-    def _edges(self, connection: Connection, ids: Collection[int]) -> Iterator[tuple[int, int]]:
-        """Who waits for whom, as far as it concerns these tasks."""
-        edge = EDGES.c
-        every = select(edge.blocked, edge.blocker).where(edge.team == self._team)
-        # Each part by an index of its own: for one OR, SQLite would read all edges of the team.
-        both = every.where(edge.blocked.in_(ids)).union(every.where(edge.blocker.in_(ids)))
-        if ids:
-            rows = connection.execute(both if len(ids) <= BATCH else every)
-            yield from sorted((row.blocked, row.blocker) for row in rows)
+    def _find(self, connection: Connection, id: int) -> Task:
+        if found := self._load(connection, [id]):
+            return found[id]
+        known = select(TASKS.c.id).where(self._here).order_by(TASKS.c.id)
+        raise rules.unknown(id, connection.scalars(known.limit(rules.NAMED + 1)).all())
 
-    def _unknown(self, connection: Connection, id: int) -> rules.UnknownTask:
-        known = select(TASKS.c.id).where(self._here, TASKS.c.status != GONE)
-        some = known.order_by(TASKS.c.id).limit(rules.NAMED + 1)
-        return rules.UnknownTask(id, connection.scalars(some).all())
-
-    def _near(self, connection: Connection, ids: Sequence[int], connect: bool) -> dict[int, Task]:
-        """These tasks and their neighbours; to connect them, also all that waits for them.
-
-        The first one must be there.
-        """
-        near = self._load(connection, ids)
-        if ids[0] not in near:
-            raise self._unknown(connection, ids[0])
-        around = {id for task in near.values() for id in (*task.blocked_by, *task.blocks)}
-        if connect:
-            around |= self._downstream(connection, ids)
-        return near | self._load(connection, around - near.keys())
-
-    def _downstream(self, connection: Connection, ids: Sequence[int]) -> set[int]:
-        """What waits for these tasks, directly or not."""
-        edge = EDGES.c
-        here = edge.team == self._team
-        way = select(edge.blocked).where(here, edge.blocker.in_(ids)).cte(recursive=True)
-        way = way.union(select(edge.blocked).where(here, edge.blocker == way.c.blocked))
-        return set(connection.scalars(select(way.c.blocked)))
+    def _near(self, connection: Connection, id: int) -> dict[int, Task]:
+        """A task with all that it waits for and that wait for it."""
+        task = self._find(connection, id)
+        return {id: task} | self._load(connection, {*task.blocked_by, *task.blocks})
 
     def _store(self, connection: Connection, old: dict[int, Task], new: dict[int, Task]) -> None:
         """Write what is otherwise than it was."""
-        edge, changed = EDGES.c, self._transaction()
-        empty = {**_values(Task(0, "")), "status": GONE, "subject": "", "description": ""}
-        deleted = old.keys() - new.keys()
-        for id in deleted:
-            gone = update(TASKS).where(self._here, TASKS.c.id == id)
-            connection.execute(gone.values(**empty, tags="[]", changed=changed))
-            connection.execute(
-                delete(EDGES).where(
-                    edge.team == self._team, or_(edge.blocked == id, edge.blocker == id)
-                )
-            )
+        for id in old.keys() - new.keys():
+            connection.execute(delete(TASKS).where(self._here, TASKS.c.id == id))
         for id, task in new.items():
-            if task == old[id]:
-                continue
-            moved = update(TASKS).where(self._here, TASKS.c.id == id)
-            connection.execute(moved.values(**_values(task), changed=changed))
-            was, now = {*old[id].blocked_by} - deleted, {*task.blocked_by}
-            if no_more := was - now:
-                connection.execute(
-                    delete(EDGES).where(
-                        edge.team == self._team, edge.blocked == id, edge.blocker.in_(no_more)
-                    )
-                )
-            if more := [{"team": self._team, "blocked": id, "blocker": b} for b in now - was]:
-                connection.execute(insert(EDGES), more)
+            if task != old[id]:
+                changed = update(TASKS).where(self._here, TASKS.c.id == id)
+                connection.execute(changed.values(**_values(task)))
 
 
-def _next_token() -> ColumnElement[int]:
-    """The token after a change of hands: it rises from the first claim under a lease on."""
-    return case((TASKS.c.token > 0, TASKS.c.token + 1), else_=0)
-
-
-def _number(transaction: ColumnElement[Any]) -> ColumnElement[int]:
-    """The number of one of PostgreSQL's transactions, which casts it to nothing but text."""
-    return cast(cast(transaction, Text), BigInteger)
-
-
-def _values(task: Task) -> dict[str, Any]:
-    """What of a task can change, by column."""
-    names = ("status", "owner", "result_summary", "worktree", "token", "incarnation")
-    until = datetime.fromisoformat(task.lease_until).timestamp() if task.lease_until else None
-    return {**{name: getattr(task, name) for name in names}, "lease_until": until}
-
-
-def _task(row: Row[Any], blocked_by: list[int], blocks: list[int]) -> Task:
-    return Task(
-        id=row.id,
-        subject=row.subject,
-        description=row.description,
-        status=row.status,
-        blocked_by=tuple(blocked_by),
-        blocks=tuple(blocks),
-        owner=row.owner,
-        tags=tuple(json.loads(row.tags)),
-        result_summary=row.result_summary,
-        worktree=row.worktree,
-        token=row.token,
-        incarnation=row.incarnation,
-        lease_until=iso(row.lease_until),
-    )
+def _values(task: Task) -> dict[str, str]:
+    return {"status": task.status, "value": encoded(task.to_json())}

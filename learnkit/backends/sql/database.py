@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 import threading
 import time
 import uuid
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
-from functools import partial
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
 
 from learnkit.backends.sql.tables import CALLS, META, METADATA, VERSION
-from learnkit.backends.watch import EVERY, Wait, Waiting, in_thread, looking
 from learnkit.errors import UsageError, extra
 from learnkit.runtime.clock import stopped
 
@@ -34,7 +33,6 @@ with extra("sql"):
         insert,
         inspect,
         literal,
-        null,
         select,
     )
     from sqlalchemy.dialects import postgresql, sqlite
@@ -58,22 +56,16 @@ _QUIET = 1.0
 #: Seconds for which a database has to be away before what was stopped gives up.
 _LAST_TRY = 1.0
 
-#: Seconds after which a thread that listens looks whether it is to end.
-_PATIENCE = 0.5
-
-#: The channel on which PostgreSQL tells whose state has changed.
-_CHANNEL = "learnkit"
-
 #: The first of the two numbers of PostgreSQL's advisory locks, so that they are ours: "lkit".
 _LOCKS = 0x6C6B6974
 
 
-class _Stored(Protocol):
-    def to_json(self) -> dict[str, Any]: ...
+#: Told what a call waits for, in a line, and again about each second; at last what has come of it,
+#: perhaps an empty text, and True. It may be called from any thread, and must be quick.
+Waiting = Callable[[str, bool], object]
 
 
 T = TypeVar("T")
-S = TypeVar("S", bound=_Stored)
 
 
 class Database:
@@ -110,40 +102,46 @@ class Database:
             return cast(extract("epoch", func.statement_timestamp()), Double)
         return literal(self._now().timestamp(), Double)
 
-    @property
-    def up(self) -> ColumnElement[float]:
-        """For how many seconds the server has run, as an expression; NULL where there is none."""
-        if self.remote:
-            return self.now - cast(extract("epoch", func.pg_postmaster_start_time()), Double)
-        return cast(null(), Double)
+    def time(self) -> datetime:
+        """The time on the database's clock."""
+        return self.read(self.time_in)
+
+    def time_in(self, connection: Connection) -> datetime:
+        """The time on the database's clock, in a transaction."""
+        return datetime.fromtimestamp(connection.scalars(select(self.now)).one(), UTC)
+
+    def up(self) -> float:
+        """For how many seconds the server has run; infinite where there is none."""
+        if not self.remote:
+            return math.inf
+        started = cast(extract("epoch", func.pg_postmaster_start_time()), Double)
+        return self.read(lambda connection: connection.scalars(select(self.now - started)).one())
 
     def read(self, act: Callable[[Connection], T]) -> T:
         """Return what a function reads, all of it as it was at one moment."""
         return self._patiently(act, writes=False)
 
-    def write(
-        self,
-        team: str,
-        act: Callable[[Connection], Sequence[S]],
-        stored: Callable[[dict[str, Any]], S | None],
-    ) -> list[S]:
-        """Let a function change something, in one transaction, and exactly once."""
+    def write(self, act: Callable[[Connection], T]) -> T:
+        """Let a function change something, in one transaction, and exactly once.
+
+        What it returns, JSON can hold.
+        """
         key = uuid.uuid4().hex
         tries = 0
 
-        def once(connection: Connection) -> list[S]:
+        def once(connection: Connection) -> T:
             nonlocal tries
             tries += 1
             if tries > 1 and self.remote:  # the last commit may have come to pass, unheard
                 known = select(CALLS.c.result).where(CALLS.c.key == key)
                 if (text := connection.scalar(known)) is not None:
-                    return [one for one in map(stored, json.loads(text)) if one is not None]
-            results = list(act(connection))
+                    noted: T = json.loads(text)
+                    return noted
+            result = act(connection)
             if self.remote:  # of a file on this machine it is known
-                noted = json.dumps([one.to_json() for one in results])
-                note = insert(CALLS).values(key=key, result=noted, at=self.now)
-                connection.execute(note.returning(func.pg_notify(_CHANNEL, team)))
-            return results
+                note = insert(CALLS).values(key=key, result=json.dumps(result), at=self.now)
+                connection.execute(note)
+            return result
 
         return self._patiently(once, writes=True)
 
@@ -151,15 +149,14 @@ class Database:
         """Let a function change something that may happen twice, as a beat may."""
         return self._patiently(act, writes=True)
 
-    def lock(self, connection: Connection, what: str, team: str, *, shared: bool = False) -> None:
+    def lock(self, connection: Connection, what: str, team: str) -> None:
         """Hold a lock until the end of the transaction.
 
         SQLite lets only one transaction write at a time, and needs none.
         """
         if self.remote:
             number = zlib.crc32(f"{what}:{team}".encode()) - 2**31
-            take = func.pg_advisory_xact_lock_shared if shared else func.pg_advisory_xact_lock
-            connection.execute(select(take(_LOCKS, number)))
+            connection.execute(select(func.pg_advisory_xact_lock(_LOCKS, number)))
 
     def create(self) -> None:
         """Make the tables, if they are not there."""
@@ -198,15 +195,6 @@ class Database:
             )
         old = delete(CALLS).where(CALLS.c.at < self.now - _KEPT)
         self.change(lambda connection: connection.execute(old))
-
-    def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
-        """Call a function after the changes of a team, and every few seconds."""
-        if not self.remote:
-            return looking(changed)
-
-        _, settings = self._engine.dialect.create_connect_args(self._engine.url)
-        listen = partial(_listen, settings, team, changed)
-        return in_thread("listen for changes", listen)
 
     def close(self) -> None:
         """Close all connections."""
@@ -326,32 +314,6 @@ def _sqlite(url: URL, patience: float) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
-
-
-def _listen(
-    settings: Mapping[str, Any], team: str, changed: Callable[[], object], wait: Wait
-) -> None:
-    """Call a function after each notification for a team, until the thread is to end.
-
-    psycopg lends a connection to nobody else while it listens, so this has one of its own.
-    """
-    with extra("postgres"):
-        import psycopg
-    while not wait(0):
-        try:
-            with psycopg.connect(**{**_CONNECT, **settings}, autocommit=True) as connection:
-                connection.execute(f"LISTEN {_CHANNEL}")
-                silent = EVERY  # earlier changes are not reported
-                while not wait(0):
-                    if silent >= EVERY:
-                        silent = 0.0
-                        changed()
-                    told = connection.notifies(timeout=_PATIENCE, stop_after=1)
-                    ours = team in [one.payload for one in told]
-                    silent = EVERY if ours else silent + _PATIENCE
-        except psycopg.OperationalError:  # the server is away: until it is back, look
-            changed()
-            wait(1.0)
 
 
 def _address(url: URL) -> str:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from learnkit.backends.interface import InboxReader, MailBackend
 from learnkit.backends.mail import Mail, Type, check_content, checked_name
 from learnkit.backends.sql.database import Database
-from learnkit.backends.sql.tables import INBOXES, MAIL, NEW, AnyText, batches, encoded, iso
+from learnkit.backends.sql.tables import INBOXES, MAIL, NEW, batches, encoded
 from learnkit.errors import ToolError, extra
 
 with extra("sql"):
     from sqlalchemy import (
-        ColumnElement,
         Connection,
         Row,
-        SmallInteger,
         insert,
-        literal,
         select,
         update,
     )
@@ -54,22 +52,21 @@ class SqlMail(MailBackend):
         check_content(content)
 
         def act(connection: Connection) -> list[Mail]:
-            mail = self._deliver(connection, INBOXES.c.name == to, sender, content, type, more)
-            if not mail:
+            if to not in self._names(connection):
                 self._nobody(connection, to)
-            return mail
+            return self._deliver(connection, [to], sender, content, type, more)
 
-        (mail,) = self._database.write(self._team, act, Mail.from_json)
+        (mail,) = self._written(act)
         return mail
 
     def broadcast(self, sender: str, content: str, *, at: datetime | None = None) -> list[Mail]:
         check_content(content)
-        others = INBOXES.c.name != sender
 
         def act(connection: Connection) -> list[Mail]:
+            others = [name for name in self._names(connection) if name != sender]
             return self._deliver(connection, others, sender, content, "broadcast", {})
 
-        return self._database.write(self._team, act, Mail.from_json)
+        return self._written(act)
 
     def unread(self, name: str) -> list[Mail]:
         return [mail for _, mail in self._unread(name)]
@@ -77,30 +74,30 @@ class SqlMail(MailBackend):
     def reader(self, name: str, seen: Iterable[str] = ()) -> InboxReader:
         return _SqlReader(self, self._database, name, seen)
 
+    def _written(self, act: Callable[[Connection], list[Mail]]) -> list[Mail]:
+        stored = self._database.write(lambda connection: [one.to_json() for one in act(connection)])
+        return list(filter(None, map(Mail.from_json, stored)))
+
     def _deliver(
         self,
         connection: Connection,
-        to: ColumnElement[bool],
+        names: Iterable[str],
         sender: str,
         content: str,
         type: Type,
         more: dict[str, Any],
     ) -> list[Mail]:
-        """Put a message into each of a team's inboxes that fits."""
-        values = {
-            "team": INBOXES.c.team,
-            "inbox": INBOXES.c.name,
-            "sender": literal(sender, AnyText()),
-            "type": literal(type, AnyText()),
-            "content": literal(content, AnyText()),
-            "sent": self._database.now,
-            "more": literal(encoded(more), AnyText()),
-            "done": literal(0, SmallInteger),
-        }
-        source = select(*values.values()).where(INBOXES.c.team == self._team, to)
-        new = insert(MAIL).from_select([*values], source.order_by(INBOXES.c.name))
-        rows = connection.execute(new.returning(*MAIL.c))
-        return sorted(map(_mail, rows), key=lambda mail: mail.to)
+        """Put a message into each of these inboxes."""
+        sent = self._database.time_in(connection).isoformat()
+        delivered = []
+        for to in names:
+            mail = Mail("", type, sender, to, content, sent, more)
+            row = insert(MAIL).values(
+                team=self._team, inbox=to, value=encoded(mail.to_json()), done=0
+            )
+            number = connection.scalar(row.returning(MAIL.c.number))
+            delivered.append(replace(mail, id=f"m{number}"))
+        return delivered
 
     def _unread(self, name: str) -> list[tuple[int, Mail]]:
         checked_name(name)
@@ -110,7 +107,7 @@ class SqlMail(MailBackend):
             rows = connection.execute(wanted.order_by(MAIL.c.number)).all()
             if not rows and name not in self._names(connection):
                 self._nobody(connection, name)
-            return [(row.number, _mail(row)) for row in rows]
+            return [(row.number, mail) for row in rows if (mail := _mail(row)) is not None]
 
         return self._database.read(act)
 
@@ -161,6 +158,5 @@ class _SqlReader(InboxReader):
         self._passed = {}
 
 
-def _mail(row: Row[Any]) -> Mail:
-    values = (f"m{row.number}", row.type, row.sender, row.inbox, row.content)
-    return Mail(*values, iso(row.sent), json.loads(row.more))
+def _mail(row: Row[Any]) -> Mail | None:
+    return Mail.from_json({**json.loads(row.value), "id": f"m{row.number}"})

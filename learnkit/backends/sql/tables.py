@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
@@ -24,26 +23,12 @@ with extra("sql"):
         literal_column,
     )
     from sqlalchemy import Column as Col
-    from sqlalchemy.types import TypeDecorator
 
 #: Version of the tables.
 VERSION = 1
 
 #: Ids that one statement names.
 BATCH = 500
-
-
-class AnyText(TypeDecorator[str]):
-    """Any text that Python can hold: PostgreSQL stores no NUL, and neither one half a character."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
-        """Replace what no database stores."""
-        if value is None:
-            return None
-        return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
 METADATA = MetaData()
@@ -54,29 +39,25 @@ def _table(name: str, *columns: Any) -> Table:
     return Table(f"learnkit_{name}", METADATA, *columns, sqlite_autoincrement=True)
 
 
-META = _table("meta", Col("name", AnyText, primary_key=True), Col("value", Integer))
+META = _table("meta", Col("name", Text, primary_key=True), Col("value", Integer))
 CALLS = _table(
     "calls",
-    Col("key", AnyText, primary_key=True),
-    Col("result", AnyText, nullable=False),
+    Col("key", Text, primary_key=True),
+    Col("result", Text, nullable=False),
     Col("at", Double, nullable=False, index=True),
 )
 COUNTERS = _table(
-    "counters", Col("team", AnyText, primary_key=True), Col("last", Integer, nullable=False)
+    "counters", Col("team", Text, primary_key=True), Col("last", Integer, nullable=False)
 )
 INBOXES = _table(
-    "inboxes", Col("team", AnyText, primary_key=True), Col("name", AnyText, primary_key=True)
+    "inboxes", Col("team", Text, primary_key=True), Col("name", Text, primary_key=True)
 )
 MAIL = _table(
     "mail",
     Col("number", _NUMBER, Identity(), primary_key=True),
-    Col("team", AnyText, nullable=False),
-    Col("inbox", AnyText, nullable=False),
-    Col("sender", AnyText, nullable=False),
-    Col("type", AnyText, nullable=False),
-    Col("content", AnyText, nullable=False),
-    Col("sent", Double, nullable=False),
-    Col("more", AnyText, nullable=False),
+    Col("team", Text, nullable=False),
+    Col("inbox", Text, nullable=False),
+    Col("value", Text, nullable=False),
     Col("done", SmallInteger, nullable=False),
 )
 NEW = MAIL.c.done == literal_column("0")
@@ -88,23 +69,11 @@ Index(
 )
 TASKS = _table(
     "tasks",
-    Col("team", AnyText, primary_key=True),
+    Col("team", Text, primary_key=True),
     Col("id", Integer, primary_key=True, autoincrement=False),
-    Col("subject", AnyText, nullable=False),
-    Col("description", AnyText, nullable=False),
-    Col("status", AnyText, nullable=False),
-    Col("owner", AnyText, nullable=False),
-    Col("tags", AnyText, nullable=False),
-    Col("result_summary", AnyText, nullable=False),
-    Col("worktree", AnyText, nullable=False),
-    Col("token", Integer, nullable=False),
-    Col("incarnation", AnyText, nullable=False),
-    Col("lease_until", Double),
-    Col("changed", _NUMBER, nullable=False),  # which transaction has; a renewed lease is no change
-    Index("learnkit_tasks_changed", "team", "changed"),
+    Col("status", Text, nullable=False),
+    Col("value", Text, nullable=False),
 )
-#: The status of a deleted task. Its row stays, empty, so that others learn that it is gone.
-GONE = "deleted"
 #: What may be claimed or is held: few, however many are done. The text is that of the index.
 OPEN = TASKS.c.status.in_([literal_column("'pending'"), literal_column("'in_progress'")])
 Index(
@@ -115,52 +84,11 @@ Index(
     postgresql_where=OPEN,
     sqlite_where=OPEN,
 )
-EDGES = _table(
-    "edges",
-    Col("team", AnyText, primary_key=True),
-    Col("blocked", Integer, primary_key=True),
-    Col("blocker", Integer, primary_key=True),
-    Index("learnkit_edges_blocker", "team", "blocker", "blocked"),  # all that a query wants
-)
-REQUESTS = _table(
-    "requests",
-    Col("number", _NUMBER, Identity(), primary_key=True),
-    Col("team", AnyText, nullable=False),
-    Col("kind", AnyText, nullable=False),
-    Col("sender", AnyText, nullable=False),
-    Col("addressee", AnyText, nullable=False),
-    Col("teammate", AnyText, nullable=False),
-    Col("content", AnyText, nullable=False),
-    Col("state", AnyText, nullable=False),
-    Col("assignment", Integer, nullable=False),
-    Col("expires", Double),
-    Col("note", AnyText, nullable=False),
-    Index("learnkit_requests_teammate", "team", "teammate"),
-)
-ASSIGNMENTS = _table(
-    "assignments",
-    Col("team", AnyText, primary_key=True),
-    Col("teammate", AnyText, primary_key=True),
-    Col("number", Integer, nullable=False),
-)
-PLANS = _table(  # who needs an approved plan; without a name: all others
-    "plans",
-    Col("team", AnyText, primary_key=True),
-    Col("name", AnyText, primary_key=True),
-    Col("role", AnyText, primary_key=True),
-    Col("required", SmallInteger, nullable=False),
-)
-MEMBERS = _table(
-    "members",
-    Col("number", _NUMBER, Identity(), primary_key=True),
-    Col("team", AnyText, nullable=False),
-    Col("name", AnyText, nullable=False),
-    Col("role", AnyText, nullable=False),
-    Col("status", AnyText, nullable=False),
-    Col("incarnation", AnyText, nullable=False),
-    Col("place", AnyText, nullable=False),
-    Col("heard", Double),
-    Index("learnkit_members_name", "team", "name", unique=True),
+VALUES = _table(  # as learnkit.backends.shared has them
+    "values",
+    Col("team", Text, primary_key=True),
+    Col("name", Text, primary_key=True),
+    Col("value", Text, nullable=False),
 )
 
 
@@ -170,13 +98,6 @@ def encoded(value: Any) -> str:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"this cannot be stored as JSON: {error}") from None
-
-
-def iso(seconds: float | None) -> str:
-    """Return a time as ISO 8601, or an empty text for none."""
-    if seconds is None:
-        return ""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")
 
 
 def batches(items: Sequence[int]) -> Iterator[list[int]]:

@@ -132,15 +132,13 @@ def error_with_media(request: Request) -> str | None:
 
 
 def system_message(request: Request) -> str | None:
-    """Where a message of role ``system`` may come, on models that take one."""
+    """Where a message of role ``system`` may come."""
     messages = request.body["messages"]
     for i, message in enumerate(messages):
         if message["role"] != "system":
             continue
         if i == 0:
             return "messages.0: use the top-level 'system' parameter for the initial system prompt"
-        if not request.spec.system_messages:
-            return "role 'system' is not supported on this model"
         if messages[i - 1]["role"] != "user":
             return f"messages.{i}: a 'system' message must follow a 'user' message"
         if i + 1 < len(messages) and messages[i + 1]["role"] != "assistant":
@@ -153,26 +151,16 @@ def system_message(request: Request) -> str | None:
 
 
 def assistant_end(request: Request) -> str | None:
-    """A conversation that ends with the assistant, on models without prefill."""
+    """A conversation that ends with the assistant."""
     last = request.turns[-1]
     # A reply that stopped inside a server tool (``pause_turn``) is sent back as it is.
     paused = any(block["type"] == "server_tool_use" for _, _, block in last.blocks)
-    if request.spec.prefill or last.role != "assistant" or paused:
+    if last.role != "assistant" or paused:
         return None
     return (
         "This model does not support assistant message prefill. "
         "The conversation must end with a user message."
     )
-
-
-def trailing_space(request: Request) -> str | None:
-    """A prefill that ends in white space, on models that take one."""
-    last = request.body["messages"][-1]
-    block = last["content"][-1] if last["content"] else {"type": ""}
-    text = block["text"] if block["type"] == "text" else ""
-    if request.spec.prefill and last["role"] == "assistant" and text != text.rstrip():
-        return "messages: final assistant content cannot end with trailing whitespace"
-    return None
 
 
 def moved_thinking(request: Request) -> str | None:

@@ -21,7 +21,6 @@ Block = dict[str, Any]
 MAX_MESSAGES = 100_000
 MAX_BYTES = 32 * 1024 * 1024
 MAX_CACHED = 4
-MIN_BUDGET = 1024
 
 #: Parameters of older versions of the API. They are part of the shape, for a refusal of their own.
 SAMPLING = ("temperature", "top_p", "top_k")
@@ -173,25 +172,12 @@ def thinking(request: Request) -> str | None:
     if config and kind not in THINKING_TYPES:
         return f"thinking: Input tag {kind!r} does not match any of the expected tags"
     if config and kind not in spec.accepts:
-        if spec.thinking == "manual":
-            return f'"thinking.type.{kind}" is not supported for this model.'
         return (
             f'"thinking.type.{kind}" is not supported for this model. Use '
             '"thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
         )
-    if kind == "enabled":
-        budget, limit = config.get("budget_tokens"), request.body.get("max_tokens")
-        if not isinstance(budget, int):
-            return "thinking.enabled.budget_tokens: Field required"
-        if budget < MIN_BUDGET:
-            return (
-                "thinking.enabled.budget_tokens: "
-                f"Input should be greater than or equal to {MIN_BUDGET}"
-            )
-        if limit is not None and budget >= limit:
-            return "`max_tokens` must be greater than `thinking.budget_tokens`."
     choice = (request.body.get("tool_choice") or {}).get("type")
-    if choice in ("any", "tool") and (spec.thinking == "always" or kind in ("adaptive", "enabled")):
+    if choice in ("any", "tool") and (spec.always_thinks or kind in ("adaptive", "enabled")):
         return "Thinking may not be enabled when tool_choice forces tool use."
     return None
 

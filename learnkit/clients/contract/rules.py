@@ -81,7 +81,6 @@ RULES: tuple[Rule, ...] = (
     Rule("input_schema", "documented", request.input_schema),
     Rule("tool_choice", "measured", request.tool_choice),
     Rule("prefill", "documented", messages.assistant_end),
-    Rule("trailing_space", "measured", messages.trailing_space),
     Rule("system_message", "measured", messages.system_message),
     Rule("cache_control", "measured", request.cache_marks),
     Rule("thinking", "documented", request.thinking),

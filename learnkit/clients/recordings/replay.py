@@ -13,7 +13,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import anthropic
 
@@ -33,10 +32,6 @@ WAYS_ON = (
 )
 
 
-#: How long a line of a diff may be, in characters, and how long a diff, in lines.
-WIDTH, HEIGHT = 400, 60
-
-
 class Miss(anthropic.AnthropicError):
     """The recording has no reply to this request.
 
@@ -44,9 +39,7 @@ class Miss(anthropic.AnthropicError):
         scenario: the part of the recording that was looked in.
         lane: the agent that asked.
         nearest: id of the recorded turn that is most alike.
-        path: where the request first differs from it, e.g. ``messages[0].content[0].text``.
-        diff: the two texts compared, ``-`` recorded, ``+`` asked.
-        changes: all places in which they differ.
+        changes: the places in which the request differs from it.
         report: what differs, in sentences, without what can be done.
         prefix: what was asked.
         offer: shows a panel in place of this error; None where there is nobody to see it.
@@ -60,16 +53,15 @@ class Miss(anthropic.AnthropicError):
         lane: str,
         nearest: str,
         *,
-        path: str,
-        diff: str,
         changes: tuple[Change, ...],
         prefix: Prefix,
     ) -> None:
         self.scenario, self.lane, self.nearest = scenario, lane, nearest
-        self.path, self.diff, self.changes, self.prefix = path, diff, changes, prefix
+        self.changes, self.prefix = changes, prefix
+        differs = "\n".join(map(str, changes))
         self.report = (
             f"the recording has no reply to this request (scenario {scenario!r}, agent {lane!r}).\n"
-            f"It differs from the nearest turn {nearest} at {path}:\n\n{diff}"
+            f"What is [-recorded-] in the nearest turn, {nearest}, and [+asked+]:\n\n{differs}"
         )
         ways = "\n".join(f"  - {way}" for way in WAYS_ON)
         super().__init__(f"{self.report}\n\nWhat you can do:\n{ways}")
@@ -198,15 +190,8 @@ class Replay:
         known = requests[nearest.id]
         if _agree(known.canon, prefix.canon) == len(known.canon):
             known = followed(known, answers[nearest.id])  # asked on, after its reply
-        path, diff = compare(known.canon, prefix.canon)
         found = changes(known.canon, prefix.canon)
-        return Miss(
-            *(self.scenario, lane, nearest.id),
-            path=path,
-            diff=diff,
-            changes=found,
-            prefix=prefix,
-        )
+        return Miss(self.scenario, lane, nearest.id, changes=found, prefix=prefix)
 
 
 @dataclass(slots=True)
@@ -243,61 +228,3 @@ def _agree(these: list[str], those: list[str]) -> int:
             break
         same += 1
     return same
-
-
-def compare(recorded: list[str], asked: list[str]) -> tuple[str, str]:
-    """Where two canonical requests first differ, as a JSON path and a diff of the two texts."""
-    index = _agree(recorded, asked)
-    where = f"messages[{index - 1}]" if index else ""
-    old = json.loads(recorded[index]) if index < len(recorded) else None
-    new = json.loads(asked[index]) if index < len(asked) else None
-    path, before, after = _first_difference(old, new, where)
-    return path.lstrip(".") or "the request", _diff(before, after)
-
-
-def _diff(before: Any, after: Any) -> str:
-    """The two, compared line by line: of a long line the part that differs, of many the ends."""
-    these, those = _lines(before), _lines(after)
-    if these == those:  # only the ends of lines differ: show them
-        these, those = [repr(before)], [repr(after)]
-    if any(len(line) > WIDTH for line in [*these, *those]):
-        these, those = _part("\n".join(these), "\n".join(those))
-    lines = list(difflib.unified_diff(these, those, "recorded", "asked", lineterm="", n=2))
-    if len(lines) > HEIGHT:
-        half = HEIGHT // 2
-        lines[half:-half] = [f"… {len(lines) - HEIGHT} lines more …"]
-    return "\n".join(lines)
-
-
-def _part(one: str, other: str) -> tuple[list[str], list[str]]:
-    """What two long texts say around the first character in which they differ."""
-    same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
-    middle = min(len(one), len(other)) if same is None else same
-    start, end = max(0, middle - WIDTH // 4), middle + WIDTH // 2
-
-    def cut(text: str) -> list[str]:
-        lead, trail = "…" if start else "", "…" if end < len(text) else ""
-        return f"{lead}{text[start:end]}{trail}".splitlines() or [""]
-
-    return cut(one), cut(other)
-
-
-def _first_difference(old: Any, new: Any, path: str) -> tuple[str, Any, Any]:
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in [*old, *(k for k in new if k not in old)]:
-            if old.get(key) != new.get(key):
-                return _first_difference(old.get(key), new.get(key), f"{path}.{key}")
-    if isinstance(old, list) and isinstance(new, list):
-        for index in range(max(len(old), len(new))):
-            one = old[index] if index < len(old) else None
-            other = new[index] if index < len(new) else None
-            if one != other:
-                return _first_difference(one, other, f"{path}[{index}]")
-    return path, old, new
-
-
-def _lines(value: Any) -> list[str]:
-    if value is None:
-        return ["(nothing)"]
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-    return text.splitlines() or [""]

@@ -1,8 +1,8 @@
 """What a lesson contains besides its notebook: predictions, exercises and a quiz.
 
 The notebook tells the story. What the lab shows is in the lesson's folder below ``lessons``: texts
-in ``questions.yaml``, and the checks of the exercises in ``exercises.py``. Stubs and solutions are
-tagged cells of the notebook. ``load`` puts all of it together.
+in ``questions.yaml``, and the checks of the exercises in ``exercises.py``. ``load`` puts both
+together.
 """
 
 from __future__ import annotations
@@ -45,15 +45,13 @@ _MODULES = "learnkit.course.lessons"
 @cache  # the start page asks for all twelve each time that it is written
 def load(name: str) -> Lesson:
     """Return the content of a lesson."""
-    from learnkit.course import files as course_files
-    from learnkit.course.content import question_file, sources
+    from learnkit.course.content import question_file
 
     folder = _LESSONS / name
     if not (folder / question_file.NAME).is_file():
         here = sorted(path.parent.name for path in folder.parent.glob("*/questions.yaml"))
         raise UsageError(f"there is no lesson {name!r}; there are: {', '.join(here) or 'none yet'}")
     texts = question_file.read(folder / question_file.NAME)
-    cells = sources.read(course_files.notebook(name))
     checks = importlib.import_module(f"{_MODULES}.{name}.exercises").EXERCISES
     game = None
     if (said := texts.game) is not None:
@@ -61,11 +59,5 @@ def load(name: str) -> Lesson:
         judge, ready = getattr(own, "judge", None), getattr(own, "READY", {})
         replies = said.replies()
         game = Game(said.prompt, own.mechanisms, replies, said.system, judge, ready)
-    try:
-        exercises = [
-            sources.exercise(number, text, checks, cells)
-            for number, text in enumerate(texts.exercises, start=1)
-        ]
-        return Lesson(**{**dict(texts), "exercises": exercises, "game": game})
-    except UsageError as error:
-        raise UsageError(f"course/lessons/{name}: {error}") from None
+    exercises = [Exercise(**dict(text), check=checks[text.name]) for text in texts.exercises]
+    return Lesson(**{**dict(texts), "exercises": exercises, "game": game})

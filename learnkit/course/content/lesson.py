@@ -64,21 +64,17 @@ class Exercise:
 
     Attributes:
         title: what is to be done, in a few words.
-        minutes: how long it should take.
         name: the name that the learner's code defines; its object is what the check gets.
-        check: returns what is wrong with the object, in terms of behaviour, or None.
         hints: two or three, each one closer to the solution.
-        stub: source text that defines ``name``: what the learner starts from.
-        solution: likewise, what is folded below it.
+        solution: source text that defines ``name``; it is folded below the hints.
+        check: returns what is wrong with the object, in terms of behaviour, or None.
     """
 
     title: str
-    minutes: int
     name: str
-    check: Callable[[Any], Verdict]
     hints: Sequence[str]
-    stub: str
     solution: str
+    check: Callable[[Any], Verdict]
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,15 +61,13 @@ class ExerciseText(_Strict):
     """The texts of an exercise; its check is in ``exercises.py``, under its name.
 
     Attributes:
-        title, minutes, name, hints: as in :class:`learnkit.course.content.Exercise`.
-        solution: source text; empty if the notebook folds it.
+        title, name, hints, solution: as in :class:`learnkit.course.content.Exercise`.
     """
 
     title: str
-    minutes: int
     name: str
     hints: list[str]
-    solution: str = ""
+    solution: str
 
 
 class QuestionFile(_Strict):

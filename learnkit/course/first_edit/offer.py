@@ -18,22 +18,18 @@ def offer(miss: Miss, recording: Path) -> None:
     from learnkit.course.display.card import bundle
     from learnkit.course.first_edit.widget import Place
 
-    panel = panel_of(miss, recording, RAN.id, RAN.text)
+    turns = Recording.load(recording).turns
+    lanes = {turn.lane for turn in turns if turn.scenario == miss.scenario}
+    originals = code_cells(course_files.notebook(recording.stem))
+    panel = Panel(
+        miss,
+        RAN.id,
+        RAN.text,
+        team=len(lanes) > 1,
+        edited=RAN.edited(originals, miss.changes),
+        shell=sys.modules["IPython"].get_ipython(),
+    )
     shown = {**bundle(Place(panel).box), "text/plain": repr(panel)}
     display = sys.modules["IPython"].display
     display.clear_output()  # what the cell has shown comes again with each try
     display.display(shown, raw=True)
-
-
-def panel_of(miss: Miss, recording: Path, cell: str, ran: str) -> Panel:
-    """Return the panel of a miss."""
-    turns = Recording.load(recording).turns
-    lanes = {turn.lane for turn in turns if turn.scenario == miss.scenario}
-    return Panel(
-        miss,
-        cell,
-        ran,
-        team=len(lanes) > 1,
-        edited=RAN.edited(code_cells(course_files.notebook(recording.stem)), miss.changes),
-        shell=sys.modules["IPython"].get_ipython(),
-    )

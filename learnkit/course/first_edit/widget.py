@@ -3,44 +3,28 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
+from learnkit.course.display.page import Page, script_beside
 from learnkit.course.first_edit import desk
 from learnkit.course.first_edit.panel import Panel
 from learnkit.course.first_edit.seat import CellSeat
 from learnkit.course.games.be_the_model.widget import SessionPanel
 from learnkit.errors import lab_extra
-from learnkit.views.drawing import theme
-from learnkit.widget import host
+from learnkit.views.drawing.base import css_beside
 
 with lab_extra():
-    import anywidget
     import ipywidgets
-    import traitlets
-
-_HERE = Path(__file__).parent
 
 
-class EditPanel(anywidget.AnyWidget):
+class EditPanel(Page):
     """The panel's page."""
 
-    _esm = "\n".join([host.script("parts.js"), (_HERE / "widget.js").read_text("utf-8")])
-    css = traitlets.Unicode().tag(sync=True)
-    start = traitlets.Dict().tag(sync=True)
-    desk = traitlets.Unicode().tag(sync=True)
+    _esm = script_beside(__file__)
 
     def __init__(self, panel: Panel) -> None:
-        own = (_HERE / "widget.css").read_text("utf-8")
-        looks = [theme.stylesheet(), host.script("player.css"), own]
-        super().__init__(css="\n".join(looks), start=panel.message(), desk=panel.name)
-        self._panel = panel
+        super().__init__([css_beside(__file__)], panel.message(), panel.act, panel.name)
         panel.screen = self.send
-        self.on_msg(self._on_message)
-
-    def _on_message(self, _: Any, content: Any, __: Any) -> None:
-        if isinstance(content, dict):
-            self._panel.act(content)
 
 
 class Place:

@@ -38,7 +38,7 @@ def explain_errors() -> None:
             offer()
             return
         if isinstance(error, KeyboardInterrupt):
-            error._render_traceback_ = lambda: [INTERRUPTED]  # type: ignore[attr-defined]
+            _shown_as(error, INTERRUPTED)
             shell.showtraceback((kind, error, error.__traceback__))
             return
         known = isinstance(error, (*refused, LearnkitError))
@@ -47,16 +47,16 @@ def explain_errors() -> None:
         if isinstance(error, NameError):
             hint = unknown(error) or where(error.name or "", notebook())
             if hint:
-                error._render_traceback_ = lambda: [f"{kind.__name__}: {hint}"]  # type: ignore[attr-defined]
+                _shown_as(error, f"{kind.__name__}: {hint}")
         if isinstance(error, AttributeError) and error.obj is sys.modules.get("agent", shell):
             missing = f"{error.name!r} is not in agent.py: run the cells above with %%agent."
-            error._render_traceback_ = lambda: [f"{kind.__name__}: {missing}"]  # type: ignore[attr-defined]
+            _shown_as(error, f"{kind.__name__}: {missing}")
         if known:
             said = _refusal(error) if isinstance(error, refused) else [str(error)]
             lines = [f"{kind.__name__}: {said[0]}", *said[1:], *(["", hint] if hint else [])]
-            error._render_traceback_ = lambda: lines
+            _shown_as(error, *lines)
         elif hint and isinstance(error, AssertionError):  # its message says it all
-            error._render_traceback_ = lambda: [f"{kind.__name__}: {error}", "", hint]  # type: ignore[attr-defined]
+            _shown_as(error, f"{kind.__name__}: {error}", "", hint)
         elif hint:
             error.add_note(hint)
         shell.showtraceback((kind, error, error.__traceback__))
@@ -66,6 +66,11 @@ def explain_errors() -> None:
     if "agent" not in shell.magics_manager.magics["cell"]:
         shell.register_magic_function(_not_yet, "cell", "agent")
     RAN.watch(shell)
+
+
+def _shown_as(error: Any, *lines: str) -> None:
+    """Let IPython show these lines in the place of a traceback."""
+    error._render_traceback_ = lambda: lines
 
 
 def _not_yet(line: str, cell: str) -> None:

@@ -7,7 +7,7 @@ change is dropped, and an array is cut only where no call would lose its result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,12 +75,12 @@ def protected(found: Sequence[Result], keep: int, tools: Mapping[str, Tool]) -> 
         if tool and tool.holds == "always":
             kept.append(one)
         elif tool and tool.holds == "last":
-            last[tool.group or tool.name] = one
+            last[tool.name] = one
     return [*kept, *last.values()]
 
 
 def clearable(
-    messages: Sequence[Message], keep: int = 3, over: int = WORTH, tools: Mapping[str, Tool] = _NONE
+    messages: Sequence[Message], keep: int = 3, tools: Mapping[str, Tool] = _NONE
 ) -> list[Result]:
     """The results that may go: seen by the model, old, long, no failures, nothing that holds."""
     found, end = results(messages), seen(messages)
@@ -88,44 +88,20 @@ def clearable(
     return [
         one
         for one in found
-        if one.index < end and one.chars > over and not one.failed and one.id not in kept
+        if one.index < end and one.chars > WORTH and not one.failed and one.id not in kept
     ]
 
 
-def micro_compact(
-    messages: Sequence[Message], keep: int = 3, tools: Mapping[str, Tool] = _NONE
-) -> list[Message]:
-    """Clear old tool results, in the form that is widely known: layer 1 of compaction.
-
-    It leaves thinking as it is. Done before every request, it changes what stands before returned
-    thinking, which current models refuse, and breaks the prompt cache each time;
-    :class:`learnkit.Compaction` does it rarely, and drops the thinking that it invalidates.
-
-    Args:
-        messages: the array; it stays as it is.
-        keep: how many of the last results stay.
-        tools: the agent's, by name, which say whose results hold.
-
-    Returns:
-        A new array, in which each cleared result reads ``[Previous: used NAME]``.
-    """
-    return shortened(messages, clearable(messages, keep, tools=tools))
-
-
 def shortened(messages: Sequence[Message], chosen: Sequence[Result]) -> list[Message]:
-    """A new array in which some results are cleared: only the tool's name is left."""
-    return replaced(messages, chosen, lambda one: f"[Previous: used {one.name}]")
+    """A new array in which some results are cleared: only the tool's name is left.
 
-
-def replaced(
-    messages: Sequence[Message], chosen: Sequence[Result], text: Callable[[Result], str]
-) -> list[Message]:
-    """A new array in which some results say something else; what did not change is shared."""
+    What does not change is shared with the old one.
+    """
     new = list(messages)
     for one in chosen:
         message = new[one.index]
         blocks = [*message["content"]]
-        blocks[one.block] = {**blocks[one.block], "content": text(one)}
+        blocks[one.block] = {**blocks[one.block], "content": f"[Previous: used {one.name}]"}
         new[one.index] = {**message, "content": blocks}
     return new
 

@@ -1,6 +1,6 @@
 """Compaction: forget on purpose, so that a conversation can go on for as long as the work does.
 
-Before each request: measure it, plan what to forget (``policies``), apply the plan, log it.
+Before each request: measure it, plan what to forget (``plan``), apply the plan, log it.
 Old results are cleared in batches (layer 1), a conversation beyond the threshold becomes a summary
 (layer 2), and the model can ask for that itself (layer 3). What the model has not seen yet, the
 active request, the plan and loaded skills stay. Before anything is summarised the whole array is
@@ -32,19 +32,12 @@ from learnkit.events.compaction import (
     CompactionSummarised,
     TokensEstimated,
 )
-from learnkit.mechanisms.compaction.edits import (
-    Message,
-    micro_compact,
-    pending,
-    without_stale_thinking,
-)
-from learnkit.mechanisms.compaction.policies import Change, Layers, Limits, Policy, plan
+from learnkit.mechanisms.compaction.edits import Message, pending, without_stale_thinking
+from learnkit.mechanisms.compaction.plan import Change, Limits, plan
 from learnkit.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent
-
-__all__ = ["Compaction", "micro_compact"]
 
 #: The longest summary, in tokens; and how long it may be when it was cut at that.
 SUMMARY_TOKENS, LONG_SUMMARY = 4_000, 16_000
@@ -78,13 +71,9 @@ class Compaction(Mechanism):
         threshold: tokens, by estimate, that a request may have before it is summarised.
         keep: how many of the last tool results are never cleared.
         transcripts: the folder that arrays are saved in before they are summarised.
-        clear_at: share of the threshold from which on results are cleared.
-        clear_at_least: tokens that clearing must gain; by default a fifth of the threshold.
-        policy: what decides in place of ``keep``, ``clear_at`` and ``clear_at_least``, such as
-            :class:`learnkit.mechanisms.compaction.policies.Pressure`.
 
     Raises:
-        UsageError: for a threshold below 1, or an option out of range.
+        UsageError: for a threshold below 1, or ``keep`` below 0.
     """
 
     def __init__(
@@ -92,16 +81,13 @@ class Compaction(Mechanism):
         threshold: int = 50_000,
         keep: int = 3,
         transcripts: str | Path = ".transcripts",
-        *,
-        clear_at: float = 0.5,
-        clear_at_least: int | None = None,
-        policy: Policy | None = None,
     ) -> None:
-        if threshold < 1:
-            raise UsageError(f"the threshold is {threshold} tokens; it must be 1 or more")
-        self.threshold = threshold
+        if threshold < 1 or keep < 0:
+            raise UsageError(
+                f"the threshold is {threshold} tokens (1 or more) and keep is {keep} (0 or more)"
+            )
+        self.threshold, self.keep = threshold, keep
         self.transcripts = Path(transcripts)
-        self._policy = policy or Layers(keep, clear_at, clear_at_least)
         self._count = TokenCount()
         self._measured: tuple[Any, Any] = (None, None)  # the system prompt and tools measured last
         self._head = self._sent = self._read = 0
@@ -141,9 +127,8 @@ class Compaction(Mechanism):
             focus, self._asked = self._asked, None
             if upto := pending(agent.messages):
                 tokens = self._apply(agent, Change(summarise=upto), tokens, focus)
-        limits = Limits(self.threshold, self._wait_until)
-        given = (agent.messages, limits, self._count, self._head, agent.tools)
-        for change in plan(self._policy, *given):
+        limits = Limits(self.threshold, self.keep, self._wait_until)
+        for change in plan(agent.messages, limits, self._count, self._head, agent.tools):
             tokens = self._apply(agent, change, tokens)
         agent.emit(
             TokensEstimated(

@@ -52,12 +52,10 @@ class Protocols(Mechanism, Extension):
         plan_required: which teammates need an approved plan before they may write: none, all, or
             those for which a function of name and role returns True when they are started. From
             the lead's first request on, this also holds for teammates in processes of their own;
-            with a function, each of them needs a plan until the lead has seen it.
+            with a function, each of them needs a plan.
         deadline: seconds that a teammate has to answer a request to shut down. Without an answer
             it gets no further turn: a command under way is ended, a model call is not interrupted.
         open: names of tools that need no approved plan; those marked ``read_only`` never do.
-        tracker: where requests are kept; by default in the team's backend, or in
-            ``requests.json`` in its folder.
 
     Raises:
         UsageError: for a deadline that is not above 0, or a team that has protocols already.
@@ -70,14 +68,13 @@ class Protocols(Mechanism, Extension):
         plan_required: bool | Callable[[str, str], bool] = False,
         deadline: float = 60.0,
         open: Sequence[str] = OPEN,
-        tracker: RequestBackend | None = None,
     ) -> None:
         if not deadline > 0:
             raise UsageError(f"the deadline is {deadline} s; it must be above 0")
         if any(isinstance(one, Protocols) for one in team.extensions):
             raise UsageError("this team has its protocols already")
         self.team, self.deadline, self.open = team, deadline, tuple(open)
-        self.requests = Requests(team, tracker)
+        self.requests = Requests(team)
         self._required = plan_required
         self._imposed = False  # whether the lead's process has said who needs a plan
         team.types = ["message"]  # the other types are this mechanism's, and cannot be forged
@@ -167,17 +164,10 @@ class Protocols(Mechanism, Extension):
         required = self.requires_plan(teammate)
 
         def needs_plan() -> bool:
-            """In a process of its own it also asks what the lead has said; see :meth:`joined`."""
-            apart = bool(self.team.incarnation)
-            return required or (apart and self.tracker.requires_plan(teammate.name, teammate.role))
+            """In a process of its own it also asks what the lead has said."""
+            return required or (bool(self.team.incarnation) and self.tracker.requires_plan())
 
         return [TeammateProtocols(self.requests, teammate, needs_plan, self.open)]
-
-    def joined(self, name: str, role: str) -> None:
-        """Tell a teammate in a process of its own whether it needs a plan, through the backend."""
-        self._impose()
-        if callable(self._required):
-            self.tracker.require_plan(self._required(name, role), name, role)
 
     def changed(self, teammate: Teammate, what: Change) -> None:
         """With a new assignment nothing that was asked before counts; at the end, nothing at all.
@@ -199,11 +189,7 @@ class Protocols(Mechanism, Extension):
         self.requests.close()
 
     def _impose(self) -> None:
-        """Say once, through the backend, who needs a plan: it replaces what an earlier lead said.
-
-        A function cannot be sent to other processes. It decides for each teammate when that is
-        seen; until then the gate is closed.
-        """
+        """Say once, through the backend, whether a plan is needed: a function can't be sent."""
         if not self._imposed:
             self.tracker.require_plan(callable(self._required) or self._required)
             self._imposed = True

@@ -48,9 +48,9 @@ class Requests:
     its beginning.
     """
 
-    def __init__(self, team: TeamBase, tracker: RequestBackend | None = None) -> None:
+    def __init__(self, team: TeamBase) -> None:
         self.team = team
-        self._tracker = tracker
+        self._tracker: RequestBackend | None = None
         self._watches: dict[str, tuple[Signal, Worker]] = {}  # by request id: answered, deadline
 
     @property

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +34,6 @@ class Skill:
         description: what it does and when to use it; the specification allows 1024 characters.
         body: the instructions.
         folder: where its files are.
-        license, compatibility: as given, or empty.
-        metadata: what else its author says; values are text.
-        allowed_tools: tools its author would have approved beforehand. Nothing is approved for
-            that: ``Permission`` decides.
         tags: from ``tags`` in the metadata, or at the top as some write it.
         warnings: what violates the specification, as ``FILE: FIELD: PROBLEM``. A field that cannot
             be read is empty.
@@ -49,10 +43,6 @@ class Skill:
     description: str
     body: str = field(repr=False)
     folder: Path = field(repr=False)
-    license: str = ""
-    compatibility: str = ""
-    metadata: dict[str, str] = field(default_factory=dict)
-    allowed_tools: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     warnings: tuple[str, ...] = field(default=(), repr=False)
 
@@ -133,40 +123,17 @@ def _name(fields: dict[Any, Any], folder: str) -> str:
 def _others(fields: dict[Any, Any]) -> tuple[dict[str, Any], list[str]]:
     """The fields beside the name, and what violates the specification but does no harm."""
     problems: list[str] = []
-
-    def optional(read: Callable[[], Any], default: Any) -> Any:
-        try:
-            return read()
-        except UsageError as error:
-            problems.append(str(error))
-            return default
-
+    tags: tuple[str, ...] = ()
     description = text_of(fields, "description", required=True)
     if not description:
         raise UsageError("description: has 0 characters; it must have 1 to 1024")
-    compatibility = optional(lambda: text_of(fields, "compatibility"), "")
-    for key, text, limit in (
-        ("description", description, DESCRIPTION),
-        ("compatibility", compatibility, 500),
-    ):
-        if key in fields and not 1 <= len(text) <= limit:
-            problems.append(f"{key}: has {len(text)} characters; it must have 1 to {limit}")
-    metadata = fields.get("metadata") or {}
-    if not isinstance(metadata, dict):
-        problems.append("metadata: must be a mapping of keys to text")
-        metadata = {}
-    about = {
-        str(key): ", ".join(optional(partial(texts_of, metadata, key, ","), ())) for key in metadata
-    }
-    tagged = metadata if "tags" in metadata else fields
-    return {
-        "description": description,
-        "license": optional(lambda: text_of(fields, "license"), ""),
-        "compatibility": compatibility,
-        "metadata": about,
-        # A rule such as Bash(git add:*) may contain spaces.
-        "allowed_tools": optional(
-            lambda: texts_of(fields, "allowed-tools", r"[\s,]+(?![^(]*\))"), ()
-        ),
-        "tags": optional(lambda: texts_of(tagged, "tags", ","), ()),
-    }, list(dict.fromkeys(problems))
+    if len(description) > DESCRIPTION:
+        size = f"{len(description)} characters; it must have 1 to {DESCRIPTION}"
+        problems.append(f"description: has {size}")
+    metadata = fields.get("metadata")
+    tagged = metadata if isinstance(metadata, dict) and "tags" in metadata else fields
+    try:
+        tags = texts_of(tagged, "tags", ",")
+    except UsageError as error:
+        problems.append(str(error))
+    return {"description": description, "tags": tags}, problems

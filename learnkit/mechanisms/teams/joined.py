@@ -17,7 +17,7 @@ from learnkit.backends.leased import LeasedBoard
 from learnkit.core.agent import Agent
 from learnkit.errors import UsageError
 from learnkit.events.teams import TeamJoined
-from learnkit.mechanisms.teams.base import MEMBER, TeamBase
+from learnkit.mechanisms.teams.base import MEMBER, TeamBase, looking
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.heartbeat import Heartbeat
 from learnkit.mechanisms.teams.teammate import Teammate, TeammateMessages
@@ -137,7 +137,7 @@ class JoinedTeam(TeamBase):
             )
             self.assigned(teammate)
             if not isinstance(self.clock, VirtualClock):
-                self._unwatch = self._backend.watch(self.name, teammate.agent.wake.set)
+                self._unwatch = looking(teammate.agent.wake.set)
             teammate.start(None)
         except Exception:
             self._close()

@@ -25,7 +25,7 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.events.teams import TeamSpawned
-from learnkit.mechanisms.teams.base import MEMBER, TeamBase
+from learnkit.mechanisms.teams.base import MEMBER, TeamBase, looking
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.others import LOOK, Other, Others
 from learnkit.mechanisms.teams.teammate import Teammate, TeammateMessages
@@ -34,12 +34,7 @@ from learnkit.runtime.interrupts import unbroken
 from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
-    from learnkit.backends.interface import (
-        Backend,
-        MailBackend,
-        RequestBackend,
-        RosterBackend,
-    )
+    from learnkit.backends.interface import Backend, RequestBackend
     from learnkit.runtime.clock import Signal, Worker
 
 Factory = Callable[[str, str], Sequence[Mechanism]]
@@ -68,9 +63,7 @@ class Team(TeamBase, Mechanism):
         name: of the team.
         max_turns: how many requests a teammate may make for one piece of work.
         wait: whether a lead that has nothing left to do waits as long as a teammate works.
-        mailbox: where messages are kept; by default in files in the folder.
-        roster: where the members are kept; by default in ``config.json`` in the folder.
-        backend: where all of this is kept, in place of the folder; see
+        backend: where messages and members are kept, in place of the folder; see
             :func:`learnkit.open_backend`. The team's name tells it from others there.
         transcripts: the folder of the members' conversations, which stay on this machine; by
             default ``transcripts`` in the team's folder, which is ``.team`` if a server keeps the
@@ -91,8 +84,6 @@ class Team(TeamBase, Mechanism):
         name: str = "team",
         max_turns: int = 50,
         wait: bool = True,
-        mailbox: MailBackend | None = None,
-        roster: RosterBackend | None = None,
         backend: Backend | None = None,
         transcripts: str | Path | None = None,
         silence: float = 60.0,
@@ -105,14 +96,11 @@ class Team(TeamBase, Mechanism):
         if max_turns < 1:
             raise UsageError(f"max_turns is {max_turns}; give a number from 1 up")
         self.folder, self._backend = _folder(folder, backend, name), backend
-        if backend is not None:
-            mailbox = mailbox or backend.mail(name)
-            roster = roster or backend.roster(name)
         super().__init__(
             Path(transcripts or self.folder / "transcripts"),
             name,
-            mailbox or Mailbox(self.folder / "inbox"),
-            roster or Roster(self.folder, name),
+            Mailbox(self.folder / "inbox") if backend is None else backend.mail(name),
+            Roster.at(self.folder, name) if backend is None else backend.roster(name),
         )
         self._factory, self._max_turns, self._wait = factory, max_turns, wait
         self._delivery: Delivery | None = None
@@ -230,7 +218,7 @@ class Team(TeamBase, Mechanism):
     def tracker(self) -> RequestBackend:
         if self._backend is not None:
             return self._backend.requests(self.name)
-        return Tracker(self.folder / "requests.json", self.lead.clock.now)
+        return Tracker.at(self.folder / "requests.json", self.lead.clock.now)
 
     def spawn(self, name: str, role: str, prompt: str) -> Teammate:
         """Start a teammate in a thread of its own.
@@ -343,7 +331,7 @@ class Team(TeamBase, Mechanism):
             self.roster.begin()
             self._others.look(self.lead)
             if self._backend is not None and not isinstance(self.lead.clock, VirtualClock):
-                self._unwatch = self._backend.watch(self.name, self._wake_all)
+                self._unwatch = looking(self._wake_all)
             self._delivery = delivery  # now that all of it has begun
         return self._delivery
 

@@ -127,8 +127,6 @@ class Others:
             if now.status == "shutdown" or now.lost:
                 return  # of an earlier day
             _emit(lead, now.name, TeamJoined(name=now.name, role=now.role, where=now.where))
-            for extension in self._team.extensions:
-                extension.joined(now.name, now.role)
             before = None
         if now.lost and not (before and before.lost):
             _emit(lead, now.name, TeamLost(name=now.name, seconds=now.silent))

@@ -85,14 +85,6 @@ class Extension:
         """
         return None
 
-    def joined(self, name: str, role: str) -> None:
-        """React to a teammate in a process of its own, when the lead's process learns of it.
-
-        Args:
-            name: of the teammate.
-            role: what it is there for.
-        """
-
     def has_work_for(self, name: str, role: str, incarnation: str) -> bool:
         """Whether an idle teammate in a process of its own will find work, as ``work`` finds it.
 

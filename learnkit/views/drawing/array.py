@@ -42,14 +42,6 @@ class MessageCard:
         """All its blocks as text, of any length."""
         return " · ".join(map(str, blocks.lines(self.message, self.injected)))
 
-    @property
-    def gist(self) -> str:
-        """What it does: its calls and what it says, without its thinking."""
-        lines = blocks.lines(self.message, self.injected)
-        said = [line for line in lines if line.mark or not line.text.startswith("thinking: ")]
-        marked = (f"{line.mark.glyph} {line}" if line.mark else str(line) for line in said)
-        return " ".join(marked) or "(thinking only)"
-
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -85,7 +77,6 @@ class Array:
         asked: how many requests there were.
         carried: tokens of all requests there were.
         sent: how many of its messages a request has carried as they are.
-        first: number of its first message, if the log has only a later part of the array.
         whole: whether every text can be shown whole, however long it is.
         marked: whether calls have a status, and results a mark if they only read like a failure.
     """
@@ -102,7 +93,6 @@ class Array:
     asked: int = 0
     carried: int = 0
     sent: int = 0
-    first: int = 0
     whole: bool = False
     marked: bool = True
 
@@ -156,17 +146,15 @@ def _kept(array: Array, number: int) -> Array:
 
 def _added(array: Array, message: dict[str, Any], index: int | None) -> Array:
     """Put a message at its index: at the end, or in place of all messages from there on."""
-    first = array.first if array.cards else index or 0
-    place = len(array.cards) if index is None else min(index - first, len(array.cards))
+    place = len(array.cards) if index is None else min(index, len(array.cards))
     user = message.get("role") != "assistant"
     results = _held(message, "tool_result")
     injected = user and not results and place > 0 and not array.prompted
     calls = {**array.calls, **_opened(message)}
-    kept, card = array.cards[:place], message_card(array, first + place, message, injected, calls)
+    kept, card = array.cards[:place], message_card(array, place, message, injected, calls)
     grown = replace(
         _kept(array, place),
         waiting=False,
-        first=first,
         cards=(*kept, card),
         calls=calls,
         tokens=sum(one.tokens for one in kept) + card.tokens,
@@ -195,7 +183,7 @@ def _rewritten(array: Array, messages: Sequence[dict[str, Any]]) -> Array:
     same = (place for place, (old, new) in pairs if old is not new)
     array = _kept(array, next(same, min(len(array.cards), len(cards))))
     tokens = sum(card.tokens for card in cards)
-    return replace(array, first=0, cards=tuple(cards), calls=calls, tokens=tokens)
+    return replace(array, cards=tuple(cards), calls=calls, tokens=tokens)
 
 
 def _held(message: dict[str, Any], kind: str) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ import base64
 import html
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, Unpack
 
 from learnkit.errors import UsageError
@@ -311,8 +311,9 @@ class Canvas:
         """The diagram as a part of an open notebook, light or dark as JupyterLab is."""
         light, dark, rules = _looks(self.marks)
         style = f".lk-inline{{{light}{rules}}}[data-jp-theme-light=false] .lk-inline{{{dark}}}"
-        body = "".join(shape.markup(static=True) for shape in self.shapes)
-        label = f' role="img" aria-label="{esc(alt)}"'
+        body = "".join(replace(shape, pair="", intent="").markup() for shape in self.shapes)
+        role = "group" if any(shape.says for shape in self.shapes) else "img"
+        label = f' role="{role}" aria-label="{esc(alt)}"'
         svg = _svg(self.width, self.height, "", body, label)
         return f'<style>{style}</style><div class="lk-inline">{svg}</div>'
 

@@ -14,8 +14,6 @@ from learnkit.views.drawing.display import NARROW, WIDE
 
 #: Where a block or a file is quoted, as far as there is room.
 QUOTES = {"s01", "s07"}
-#: Explorables whose titles are still longer than a title may be.
-LONG = {"s03"}
 
 
 @pytest.mark.parametrize("lesson", NAMES)
@@ -24,7 +22,7 @@ def test_titles_are_short_and_everything_is_whole_and_inside(lesson: str, width:
     shown, heights = explorable(lesson), set()
     for state in all_places(shown):
         answer = shown.answer(state, width)
-        assert not overloaded(answer.finding) or lesson in LONG, answer.finding
+        assert not overloaded(answer.finding), answer.finding
         canvas = answer.canvas
         heights.add(canvas.height)
         for shape in canvas.shapes:

@@ -64,25 +64,14 @@ def test_a_real_job_is_read_when_the_picture_says(
 
 @pytest.mark.parametrize("turns", TURNS.values())
 @pytest.mark.parametrize("seconds", JOBS[::5])
-def test_in_the_foreground_everything_waits_for_it(
-    tmp_path: Path, seconds: float, turns: int
-) -> None:
-    clock_of: list[lk.Agent] = []
-
+def test_in_the_foreground_everything_waits_for_it(seconds: float, turns: int) -> None:
     @lk.tool
-    def build() -> str:
+    def build(agent: lk.Agent) -> str:
         """The same work, for which the agent waits."""
-        clock_of[0].clock.sleep(seconds)
+        agent.clock.sleep(seconds)
         return "finished"
 
-    replies = [lk.use("build"), *[lk.use("work")] * (turns - 2), lk.say("done")]
-    client = lk.scripted(
-        [replace(one, latency=LATENCY) for one in replies], clock=lk.VirtualClock()
-    )
-    agent = lk.Agent(client, [lk.Toolbox(work, build)])
-    clock_of.append(agent)
-    agent.run("Go.")
-    requests = [event.time for event in agent.events if event.type == "model.requested"]
+    agent, requests = played(turns, lk.use("build"), lk.Toolbox(build))
     last = [event.time for event in agent.events if event.type == "model.replied"][-1]
     assert (tuple(requests), last) == (
         foreground(seconds, turns).requests,

@@ -28,9 +28,9 @@ def played(lab: Lab, *prompts: str, answer: str = "It was 89.7 °F.") -> BeTheMo
     made.start()
     for prompt in prompts:
         assert made.phase == "yours"
-        made.send(lk.use("task", prompt=prompt, description="mean"))
+        made.answer(lk.use("task", prompt=prompt, description="mean"))
     assert made.phase == "yours"
-    made.send(answer)
+    made.answer(lk.say(answer))
     assert made.phase == "ended"
     return made
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cells import stub
 from pydantic import TypeAdapter
 
 import learnkit as lk
@@ -26,6 +27,11 @@ EXERCISES = {
     f"{path.stem} {one.name}": one
     for path in sorted(ANSWERS.glob("s*.yaml"))
     for one in load(path.stem).exercises
+}
+STUBS = {
+    f"{path.stem} {one.name}": stub(path.stem, number)
+    for path in sorted(ANSWERS.glob("s*.yaml"))
+    for number, one in enumerate(load(path.stem).exercises, start=1)
 }
 #: Exercise -> answers.
 Rows = dict[str, list[dict[str, str]]]
@@ -52,11 +58,11 @@ def written(name: str, row: dict[str, str]) -> str:
     """The source of an answer."""
     if "source" in row:
         return row["source"]
-    source = (
-        RIGHT[name][0]["source"]
-        if row["of"] == "right"
-        else str(getattr(EXERCISES[name], row["of"]))
-    )
+    source = {
+        "right": RIGHT[name][0].get("source", ""),
+        "stub": STUBS[name],
+        "solution": EXERCISES[name].solution,
+    }[row["of"]]
     if "was" not in row:
         return source
     lines = source.split("\n")

@@ -120,7 +120,7 @@ def test_the_request_that_lesson_3_has_refused_is_answered_with_the_repair(
     cells.run("", repair("s03", "user_message"))
     capsys.readouterr()
     exec(source, dict(names))
-    assert capsys.readouterr().out.startswith("One file, and your reminder after it.")
+    assert capsys.readouterr().out == "tool_result, then text\nOne file, and your reminder.\n"
     lab.remove()
 
 

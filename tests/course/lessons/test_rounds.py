@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import learnkit as lk
 from learnkit.course.lessons.s03 import rounds
 
@@ -20,12 +22,10 @@ def test_a_table_tells_lists_files_and_reminders_apart() -> None:
         agent.run("Go.")
     lab.remove()
     said = rounds.rounds({"this": agent.messages, "none": agent.messages[:1]}).splitlines()
-    assert said[0] == "this: 6 rounds, 1 reminder"
-    assert "list 0/1 + bash; __main__.py; tests/; bash + a reminder; list refused; " in said[1]
-    assert "__main__.py + tests/ + 2× list 0/1" in " ".join(" ".join(said).split())
-    assert said[-1] == "none: 0 rounds"
-    ordered = rounds.rounds({"this": agent.messages[-4:]}, in_order=True)
-    assert ordered == "this: 1 round\n   __main__.py + tests/ + list 0/1 + list 0/1"
+    assert said[:2] == ["this  0$  e  T  $*  !  eT00", "none"]
+    assert said[-1].startswith("A column is a round.   0 to 9 list")
+    assert "* reminder" in said[-1]
+    assert "r read" not in said[-1]
 
 
 def test_a_run_without_its_lists_has_no_call_result_or_reminder_of_them() -> None:
@@ -50,5 +50,18 @@ def test_the_runs_of_a_model_are_there_in_order_and_whole() -> None:
         assert run[0] == runs["own/1"][0]
         assert run[-1]["role"] == "assistant"
         assert all(block["type"] == "text" for block in run[-1]["content"]), "it has ended"
-    listed = ["list" in rounds.rounds({"": run}) for run in runs.values()]
+    listed = ["list:" in rounds.rounds({"": run}) for run in runs.values()]
     assert listed == [True] * 5 + [False] * 4, "own/6 to own/9 have no list"
+
+
+def test_tests_that_pass_are_seen_and_all_requests_are_counted() -> None:
+    call = {"type": "tool_use", "id": "a", "name": "bash", "input": {"command": "pytest"}}
+    result = {"type": "tool_result", "tool_use_id": "a", "content": "3 passed in 0.1s"}
+    asked, said = {"role": "user", "content": "Go."}, {"role": "assistant", "content": [call]}
+    done = {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}
+    messages = [asked, said, {"role": "user", "content": [result]}, done]
+    assert rounds.rounds({"this": messages}).startswith("this  p\n")
+    agent = SimpleNamespace(system="Act.", specs=[])
+    head = lk.estimate_tokens([agent.system, agent.specs])
+    both = lk.estimate_tokens(messages[:1]) + lk.estimate_tokens(messages[:3])
+    assert rounds.tokens(agent, messages) == 2 * head + both

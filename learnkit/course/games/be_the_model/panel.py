@@ -18,7 +18,7 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.course.content import Game
 from learnkit.course.games.be_the_model.seat import Given, Json, Seat
 from learnkit.course.scenario import workspace_alone
-from learnkit.errors import UsageError, described
+from learnkit.errors import described
 from learnkit.events.log import EventLog
 from learnkit.events.text import blocks_of
 from learnkit.runtime.virtual_clock import VirtualClock
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from learnkit.course.content import Remark
 
 _READY = "Press Start, and you are the model."
-_PRESS = "it waits for you to press Start in its cell"
 
 
 class BeTheModel(Seat):
@@ -53,33 +52,14 @@ class BeTheModel(Seat):
             from learnkit.clients.scripted import Scripted
 
             self.error = self._run(Scripted(game.script), None)
+            self.phase, self.head = self.ended(self.error)
 
     # For code in later cells
 
     def start(self) -> None:
         """Start the run, or start it anew; the page's button does this."""
-        self._live()
         self.replies, self.faults, self.request = [], [], None
         self.go()
-
-    def send(self, *parts: Reply | str | Json) -> None:
-        """Answer from code instead of on the page: ``game.send(lk.use("bash", command="ls"))``."""
-        from learnkit.clients.scripted import reply
-
-        self._live()
-        self.answer(reply(*parts, latency=0.0))
-
-    @property
-    def outcome(self) -> Outcome:
-        """How the run ended."""
-        if self._outcome is None:
-            raise UsageError(f"the game has no outcome yet: {self._why()}") from self.error
-        return self._outcome
-
-    @property
-    def finished(self) -> bool:
-        """Whether the run has ended, so that it has an outcome."""
-        return self._outcome is not None
 
     @property
     def messages(self) -> list[Json]:
@@ -145,27 +125,24 @@ class BeTheModel(Seat):
 
         if error is not None:
             return "broken", f"The game broke off: {described(error)}"
-        turns, reason = count(self.outcome.turns, "turn"), self.outcome.reason
+        assert self._outcome is not None
+        turns, reason = count(self._outcome.turns, "turn"), self._outcome.reason
         why = "the last reply called no tool" if reason == "end_turn" else stopped(reason)
         return "ended", f"The loop ends after {turns}: {why}."
 
     # How it is shown
 
     def __repr__(self) -> str:
-        from learnkit.events.sentences import stopped
         from learnkit.events.text import count, listed, quoted
 
         if self.agent is None:
-            return f"be the model: {_PRESS}."
+            return f"be the model: {self.head}"
         names = [event.data["name"] for event in self.events if event.type == "tool.started"]
         calls = f"calls {listed(names)}" if names else "calls nothing"
         done = f"be the model: {count(self.agent.turns, 'turn')}, {calls}"
-        if not self.finished:
-            return f"{done}; {self._why()}"
-        reason, text = self.outcome.reason, self.outcome.text
-        if reason != "end_turn":
-            return f"{done}; {stopped(reason)}."
-        return f"{done}, and ends with {quoted(text, 120)}." if text else f"{done}; says nothing."
+        if self._outcome is None or not self._outcome.text:
+            return f"{done}. {self.head}"
+        return f"{done}, and ends with {quoted(self._outcome.text, 120)}."
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         if self._static:
@@ -225,22 +202,6 @@ class BeTheModel(Seat):
             "<p>In JupyterLab you answer here. This time a script did:</p>"
             f"{views.transcript(self.messages, last)}{f'<ul>{said}</ul>' if said else ''}"
         )
-
-    def _live(self) -> None:
-        if self._static:
-            raise UsageError("the script has played this game; there is nothing to answer")
-
-    def _why(self) -> str:
-        """What the game waits for, or how it ended, in a sentence."""
-        if self._static:
-            return f"the script ended in an error: {self.error}"
-        turns = self.agent.turns if self.agent else 0
-        return {
-            "ready": _PRESS,
-            "yours": f"turn {turns} waits for your reply; a reply of text only ends it",
-            "refused": "the API refused the last request; take the reply back to go on",
-            "left": "the game was left before its end; play it again",
-        }.get(self.phase, self.head)
 
 
 class _Others:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from learnkit.backends.files.board import TaskBoard
-from learnkit.clients.connect import scripted
 from learnkit.clients.scripted import Block, Reply, reply, say, use
-from learnkit.core.agent import Agent
 from learnkit.core.toolbox import Toolbox
 from learnkit.core.tools import tool
 from learnkit.core.transcript import texts
 from learnkit.course.games.night.fault import (
     Harness,
     Kill,
-    Killed,
     Outcome,
     fault,
     judged,
@@ -26,7 +22,6 @@ from learnkit.course.games.night.fault import (
     run,
 )
 from learnkit.events.log import EventLog
-from learnkit.runtime.virtual_clock import VirtualClock
 
 #: Characters at the end of a request that the programs of three hours read.
 SIGHT = 4_000
@@ -58,15 +53,11 @@ def interrupted(harness: Harness, folder: Path) -> Outcome:
         first = len(request["messages"]) == 1
         return use("bash", command="python -m heatwatch latest cairo") if first else say("29 °C.")
 
-    log = EventLog()
-    with VirtualClock() as clock, scripted(model, clock) as client:
-        agent = Agent(client, [Toolbox(bash)], events=log)
-        with suppress(KeyboardInterrupt):
-            agent.run("How hot is it in Cairo?")
-        ended = agent.run("Never mind the command. How hot was it?").reason
+    prompts = "How hot is it in Cairo?", "Never mind the command. How hot was it?"
+    log = run(model, [Toolbox(bash)], *prompts)
     return judged(
         log,
-        ended == "end_turn",
+        log[-1].data["reason"] == "end_turn",
         "The call got a result that says it was cancelled, so the next request was valid.",
         "The call was left without a result, and the API refuses every request after it.",
     )
@@ -294,8 +285,7 @@ def killed(harness: Harness, folder: Path) -> Outcome:
         (second, "Go on with the work.", []),
     ):
         tasks = harness.chosen("tasks", TaskBoard(folder / ".tasks"))
-        with VirtualClock() as clock, scripted(model, clock) as client, suppress(Killed):
-            Agent(client, [*harness.hands(folder), *tasks, *fate], events=log).run(prompt)
+        run(model, [*harness.hands(folder), *tasks, *fate], prompt, log=log)
     found = {name: folder / f"{name}.txt" for name in names}
     times = {n: len(p.read_text().split()) if p.exists() else 0 for n, p in found.items()}
     missing = [name for name, number in times.items() if number != 1]

@@ -194,9 +194,7 @@ def holding(harness: Harness, folder: Path) -> Outcome:
         lead = when(("Go.", reply(*(_spawn(name) for name in _NAMES))))
         log = _crew({"lead": lead, **dict.fromkeys(_NAMES, claims)}, team, *more, seconds=120)
     else:
-        log = EventLog()
-        with VirtualClock() as clock, scripted(alone, clock) as client, suppress(Killed):
-            Agent(client, [*harness.hands(folder), Kill(2)], events=log).run("Check the stations.")
+        log = run(alone, [*harness.hands(folder), Kill(2)], "Check the stations.")
     missing = [name for name in names if not (folder / f"{name}.txt").exists()]
     return judged(
         log,

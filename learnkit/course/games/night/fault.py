@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,21 +125,25 @@ def fault(hour: str, lesson: str, title: str, *parts: str) -> Callable[[Play], F
 Model = Callable[[Any], Reply]
 
 
-def run(model: Model, mechanisms: list[Mechanism], *prompts: str) -> EventLog:
-    """Run one agent on a virtual clock, and return its log."""
-    log = EventLog()
+class Killed(RuntimeError):
+    """Ends an agent in the middle of its work, as a crash would."""
+
+
+def run(
+    model: Model, mechanisms: list[Mechanism], *prompts: str, log: EventLog | None = None
+) -> EventLog:
+    """Run one agent on a virtual clock, until it is killed, and return its log."""
+    log = EventLog() if log is None else log
     with (
         VirtualClock() as clock,
         scripted(model, clock) as client,
+        suppress(Killed),
         Agent(client, mechanisms, events=log) as agent,
     ):
         for prompt in prompts:
-            agent.run(prompt)
+            with suppress(KeyboardInterrupt):  # you press Ctrl-C, and go on
+                agent.run(prompt)
     return log
-
-
-class Killed(RuntimeError):
-    """Ends an agent in the middle of its work, as a crash would."""
 
 
 class Kill(Mechanism):

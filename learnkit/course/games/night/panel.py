@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from learnkit.course.display.page import Page, script_beside
 from learnkit.course.games.night import card
 from learnkit.course.games.night.fault import NEEDS, Fault, Outcome
 from learnkit.course.games.night.night import (
@@ -22,28 +23,16 @@ from learnkit.course.games.night.night import (
     play,
     standing_costs,
 )
-from learnkit.errors import lab_extra
-from learnkit.views.drawing import theme
-from learnkit.widget import host
-
-with lab_extra():
-    import anywidget
-    import traitlets
-
-_HERE = Path(__file__).parent
 
 
-class NightPanel(anywidget.AnyWidget):
+class NightPanel(Page):
     """The page of the night, on which a harness is chosen, and played as often as one likes."""
 
-    _esm = "\n".join([host.script("parts.js"), (_HERE / "widget.js").read_text("utf-8")])
-    css = traitlets.Unicode().tag(sync=True)
-    start = traitlets.Dict().tag(sync=True)
+    _esm = script_beside(__file__)
 
     def __init__(self, over: Callable[[Night], object]) -> None:
-        own_sheet = (_HERE / "widget.css").read_text("utf-8")
         sky = ",".join(f"{colour} {at}%" for at, colour in card.SKY.items())
-        looks = [theme.stylesheet(), host.script("player.css"), own_sheet, f":host{{--sky:{sky}}}"]
+        own_sheet = Path(__file__).with_name("widget.css").read_text("utf-8")
         start = {
             "rules": card.RULES,
             "honest": card.HONEST,
@@ -57,13 +46,12 @@ class NightPanel(anywidget.AnyWidget):
             "requests": REQUESTS,
             "conversation": CONVERSATION,
         }
-        super().__init__(css="\n".join(looks), start=start)
+        super().__init__([own_sheet, f":host{{--sky:{sky}}}"], start, self._chosen)
         self._over = over
-        self.on_msg(self._heard)
 
-    def _heard(self, _: Any, content: Any, __: Any) -> None:
-        if isinstance(content, dict) and isinstance(content.get("play"), list):
-            self.play(content["play"])
+    def _chosen(self, intent: dict[str, Any]) -> None:
+        if isinstance(intent.get("play"), list):
+            self.play(intent["play"])
 
     def play(self, parts: list[str]) -> None:
         """Play the night with these parts, and send each hour to the page."""

@@ -1,7 +1,4 @@
-"""Find the race: choose a seed of the virtual clock under which an inbox loses a message.
-
-A message that the reader gets twice counts as well: otherwise an inbox that never marks anything as
-read would be the best one.
+"""Find the race: choose a seed, and with it an order, under which an inbox loses a message.
 
 One seed is one order in which several writers and one reader take their steps. The game tries
 seeds, shrinks a schedule that fails, and shows it step by step. In a notebook, nothing runs
@@ -17,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from learnkit.course.display.card import bundle
 from learnkit.course.games.races import schedules
 from learnkit.course.games.races.schedules import Make, Schedule
-from learnkit.errors import UsageError, described, lab_extra
+from learnkit.errors import described, lab_extra
 from learnkit.events.text import count
 from learnkit.runtime.notebook import is_live
 from learnkit.views.drawing import theme
@@ -28,68 +25,57 @@ if TYPE_CHECKING:
     import ipywidgets
 
 
+#: The seeds that are tried, each another order of steps.
+SEEDS = range(100)
+
+
 class RaceFinder:
     """The game; as the last line of a cell, it shows itself.
 
     Attributes:
         tried: seed -> its schedule, in the order in which they were tried.
+        shown: the schedule that is shown now; None before the first one.
+        said: what happened last, in a sentence.
     """
 
-    def __init__(self, make: Make, seeds: Iterable[int] = range(100)) -> None:
-        self.make, self.seeds = make, tuple(dict.fromkeys(seeds))
-        if not self.seeds:
-            raise UsageError("there are no seeds to try; give some, such as range(100)")
+    def __init__(self, make: Make) -> None:
+        self.make = make
         self.tried: dict[int, Schedule] = {}
-        self._shown: Schedule | None = None
-        self._seed, self._said = self.seeds[0], ""
-        orders = f"{count(len(self.seeds), 'seed')} to try, each another order of steps"
-        self._orders = f"{orders}. Find one that loses a message."
+        self.shown: Schedule | None = None
+        self.said = _ORDERS
+        self._seed = -1  # the last one that was shown
         self._box: Any = None
         self._player: Any = None
-
-    @property
-    def shown(self) -> Schedule:
-        """The schedule that is shown now; at first, that of the first seed."""
-        if self._shown is None:
-            self._shown = self._run(self._seed)
-        return self._shown
-
-    @property
-    def said(self) -> str:
-        """What happened last, in a sentence."""
-        return self._said or self._line()
 
     # What the learner can do, with a widget or without one
 
     def choose(self, seed: int) -> Schedule:
         """Run a seed, unless it was tried before, and show its schedule."""
-        if seed not in self.seeds:
-            raise UsageError(f"seed {seed!r} is not among the {count(len(self.seeds), 'seed')}")
         return self._show(self._run(seed), "")
 
     def find(self) -> Schedule | None:
         """Try the seeds after the chosen one, then those before it, until one fails."""
-        at = self.seeds.index(self._seed) + 1
-        for number, seed in enumerate([*self.seeds[at:], *self.seeds[:at]], 1):
+        at = self._seed + 1
+        for number, seed in enumerate([*SEEDS[at:], *SEEDS[:at]], 1):
             if self._run(seed).fails:
                 return self._show(self.tried[seed], f"Found after {count(number, 'seed')}.")
-        self._show(self.shown, _result(self.tried.values()))
+        self._show(self.tried[SEEDS[0]], _result(self.tried.values()))
         return None
 
     def shrink(self) -> Schedule | None:
         """Make the shown schedule as small as possible."""
-        if not self.shown.fails:
-            text = "Nothing is lost here: first find a seed that loses a message."
-            self._show(self.shown, text)
+        before = self.shown
+        if before is None or not before.fails:
+            self.said = "Nothing is lost here: first find a seed that loses a message."
             return None
-        before, small = self.shown, schedules.shrink(self.make, self.shown)
+        small = schedules.shrink(self.make, before)
         return self._show(small, _enough(small, before))
 
     # How it is shown
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         if is_live():
-            return {**bundle(self.box), "text/plain": f"find the race: {self._orders}"}
+            return {**bundle(self.box), "text/plain": f"find the race: {_ORDERS}"}
         one, said = self._summary()
         html = f"<p>{esc(said)}</p>{View(one.events).embedded()}"
         return {"text/html": html, "text/plain": f"find the race: {said}"}
@@ -106,10 +92,10 @@ class RaceFinder:
 
     def _summary(self) -> tuple[Schedule, str]:
         """For a page without controls: the result of all seeds, and the smallest schedule."""
-        failing = [one for one in map(self._run, self.seeds) if one.fails]
+        failing = [one for one in map(self._run, SEEDS) if one.fails]
         result = _result(self.tried.values())
         if not failing:
-            return self.shown, result
+            return self.tried[SEEDS[0]], result
         first, small = failing[0], schedules.shrink(self.make, failing[0])
         return small, f"{result} {_enough(small, first)}"
 
@@ -119,17 +105,15 @@ class RaceFinder:
         return self.tried[seed]
 
     def _show(self, schedule: Schedule, text: str) -> Schedule:
-        self._shown = schedule
-        if schedule.seed is not None:
+        self.shown, line = schedule, str(schedule)
+        if schedule.seed is None:
+            line = line.replace("schedule", f"seed {self._seed}, shrunk")
+        else:
             self._seed = schedule.seed
-        self._said = f"{self._line()} {text}".strip()
+        self.said = f"{line}. {text}".strip()
         if self._box is not None:
-            self._refresh()
+            self._refresh(schedule)
         return schedule
-
-    def _line(self) -> str:
-        shrunk = f"seed {self._seed}, shrunk" if self.shown.seed is None else ""
-        return f"{str(self.shown).replace('schedule', shrunk)}."
 
     def _build(self) -> None:
         from learnkit.course.display.question_widgets import STYLE, spoken
@@ -142,7 +126,7 @@ class RaceFinder:
         self.finds.on_click(lambda _: self._do(self.find))
         self.shrinks = widgets.Button(description="shrink it", disabled=True)
         self.shrinks.on_click(lambda _: self._do(self.shrink))
-        self._status = widgets.HTML(spoken(self._orders))
+        self._status = widgets.HTML(spoken(_ORDERS))
         self._shown_player = widgets.VBox()
         acts = widgets.HBox([self.finds, self.shrinks, widgets.HTML(STYLE)])
         self._box = widgets.VBox([acts, self._status, self._shown_player])
@@ -157,18 +141,21 @@ class RaceFinder:
         except Exception as error:
             self._status.value = spoken(esc(f"{theme.ERROR.glyph} {described(error)}"))
 
-    def _refresh(self) -> None:
+    def _refresh(self, schedule: Schedule) -> None:
         """Update the widgets to what is shown now."""
         from learnkit.course.display.question_widgets import spoken
         from learnkit.widget.host import Player
 
-        self.shrinks.disabled = not self.shown.fails
+        self.shrinks.disabled = not schedule.fails
         self._status.value = spoken(esc(self.said))
-        old, self._player = self._player, Player(View(self.shown.events))
+        old, self._player = self._player, Player(View(schedule.events))
         self._player.settle()
         self._shown_player.children = (self._player,)
         if old is not None:
             old.close()
+
+
+_ORDERS = f"{len(SEEDS)} seeds to try, each another order of steps. Find one that loses a message."
 
 
 def _enough(small: Schedule, before: Schedule) -> str:
@@ -179,16 +166,8 @@ def _enough(small: Schedule, before: Schedule) -> str:
 
 
 def _result(schedules: Iterable[Schedule]) -> str:
-    """In how many schedules a message is lost, or read twice, in a sentence."""
-    every = list(schedules)
-    lost, twice = sum(one.lost > 0 for one in every), sum(one.repeated > 0 for one in every)
-    seeds = count(len(every), "seed")
-    loses = f"{'loses' if lost == 1 else 'lose'} a message"
-    reads = "reads" if twice == 1 else "read"
-    if lost and twice:
-        return f"{lost} of {seeds} {loses}, and {twice} {reads} one twice."
-    if lost:
-        return f"{lost} of {seeds} {loses}."
-    if twice:
-        return f"{twice} of {seeds} {reads} a message twice, and none loses one."
-    return f"None of {seeds} loses a message or reads one twice."
+    """In how many schedules a message is lost, in a sentence."""
+    fails = [one.fails for one in schedules]
+    lost = sum(fails)
+    loses = "lose" if lost > 1 else "loses"
+    return f"{lost or 'None'} of {count(len(fails), 'seed')} {loses} a message."

@@ -58,6 +58,11 @@ def check_policy(policy: Any) -> Verdict:
         ("heatwatch/tests/x.py", _call("write_file", "heatwatch/tests/x.py"), "ask"),
         ("bash, whatever it runs", _call("bash"), "deny"),
         ("a tool fly_to_the_moon, for which there is no rule", _call("fly_to_the_moon"), "ask"),
+        (
+            "delete_file, a tool without a rule, in tests/",
+            _call("delete_file", "tests/test_alerts.py"),
+            "ask",
+        ),
     )
     return first_wrong(policy, cases)
 

@@ -5,12 +5,14 @@ The tools are those that the lesson shows afterwards. Prompt and script are in `
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.content import Remark
+from learnkit.course.content import Game, Remark, load
 from learnkit.events.text import blocks_of, content_text, count, quoted
 
 #: What the tools say of a file that isn't there.
@@ -19,8 +21,20 @@ _NOTHING = "error 2"
 _CHANGE, _COLDER = "1.4", ("colder", "cooler", "not warmer", "less warm", "lower", "fell", "-1.4")
 
 
-def mechanisms(workspace: Path) -> list[lk.Mechanism]:
-    """Return Bob's three tools."""
+#: What Bob's tools say of themselves.
+_BOBS = ("Gets data.", "Gets more data.", "Puts data.")
+
+
+def reworded(*functions: Callable[..., Any]) -> Game:
+    """The game with the docstrings of these functions, in the place of Bob's."""
+    texts = [inspect.getdoc(function) or "" for function in functions]
+    game = load("s02").game
+    assert game is not None
+    return replace(game, mechanisms=lambda workspace: mechanisms(workspace, texts))
+
+
+def mechanisms(workspace: Path, texts: Sequence[str] = _BOBS) -> list[lk.Mechanism]:
+    """Return Bob's three tools, with these descriptions."""
 
     def station(name: str, number: Callable[[list[float]], float]) -> str:
         try:
@@ -40,12 +54,9 @@ def mechanisms(workspace: Path) -> list[lk.Mechanism]:
         (workspace / f"outbox/{number}.txt").write_text(f"To: {y}\n\n{x}\n", "utf-8", "replace")
         return "ok"
 
-    described = (
-        lk.tool(description="Gets data.")(get),
-        lk.tool(description="Gets more data.")(get2),
-        lk.tool(description="Puts data.")(put),
-    )
-    return [lk.Toolbox(*described)]
+    tools: tuple[Callable[..., str], ...] = (get, get2, put)
+    described = zip(texts, tools, strict=True)
+    return [lk.Toolbox(*(lk.tool(description=text)(one) for text, one in described))]
 
 
 def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:

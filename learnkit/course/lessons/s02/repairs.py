@@ -12,7 +12,7 @@ from learnkit.course.lessons.verdicts import with_settings
 
 #: Paths as a model may write them, and why they lead out, or don't; TOP is above the project.
 _OUTSIDE = {
-    "../archive/2025.csv": "its path begins with `..`",
+    "../archive/2025.csv": "`..` leads out of the project",
     "TOP/archive/2025.csv": "its path is absolute",
     "archive/2025.csv": "the folder `archive` in the project is a link",
     "../project-old/2025.csv": "its folder's name only begins like the project's",
@@ -69,20 +69,27 @@ def _written(agent: Any, path: str) -> tuple[Exception | None, bool, bool]:
 
 #: Calls: the tool and its group, what the user would answer, what that is in words, whether it
 #: runs, and what the model has to read of it.
-_DENIED = "PermissionError: the user does not"
+_DENIED = "the user does not"
 _CALLS = (
-    ("looks", "read", False, "which the policy allows", True, "done"),
-    ("writes", "write", True, "which the user allows", True, "done"),
-    ("writes", "write", False, "which the user does not allow", False, _DENIED),
-    ("erases", "erase", True, "which the policy denies", False, _DENIED),
-    ("flies", "", True, "a tool that there isn't", False, "no tool 'flies'"),
+    ("look_at", "read", False, "which the policy allows", True, "done"),
+    ("write_it", "write", True, "which the user allows", True, "done"),
+    (
+        "write_it",
+        "write",
+        False,
+        "which the user does not allow",
+        False,
+        f"PermissionError: {_DENIED}",
+    ),
+    ("erase_it", "erase", True, "which the policy denies", False, f"PermissionError: {_DENIED}"),
+    ("fly_to", "", True, "which there isn't", False, "no tool 'fly_to'"),
 )
 
 
 def check_gate(agent: Any) -> Verdict:
     """Run calls that a policy allows, denies and asks about, and see which of them run."""
     for name, group, answer, which, runs, reads in _CALLS:
-        ran, asked, what = list[str](), list[str](), f"`{name}`, {which}"
+        ran, asked, what = list[str](), list[str](), f"the tool `{name}`, {which}"
 
         def tool(agent: Any, ran: list[str] = ran) -> str:
             ran.append("it ran")
@@ -101,9 +108,15 @@ def check_gate(agent: Any) -> Verdict:
         if bool(ran) != runs:
             return f"{what}, {'ran all the same' if ran else 'did not run'}"
         if len(asked) != (group == "write"):
-            return f"{what}: the user was asked {len(asked)} times"
+            asks = ("runs without a question", "asks the user", "asks the user twice")
+            return f"{what}, {asks[min(len(asked), 2)]}"
+        if not runs and not result.get("is_error"):
+            return f"{what}, doesn't run, but its result is no error"
         if reads not in result["content"] or bool(result.get("is_error")) == runs:
             said = result["content"]
+            if _DENIED in said and reads.endswith(_DENIED):
+                why = "the replies below were recorded with that"
+                return f"{what}, doesn't run, which is right; now raise a PermissionError: {why}"
             return f"{what}, doesn't run, but the model reads “{said}”; it should read “{reads} …”"
     return None
 

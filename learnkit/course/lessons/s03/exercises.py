@@ -34,16 +34,29 @@ def check_finish(finish: Any) -> Verdict:
         return f"it asked a second time ({again!r}), so a model with a good reason never ends"
     if not finish(_lead(_OPEN, asked=False)):
         return "it remembers a question to another agent: keep `asked` on the agent"
+    lead = _lead(_DONE, asked=False)
+    finish(lead)
+    lead.items = [dict(one) for one in _OPEN]
+    if not finish(lead):
+        return (
+            "it stopped once with nothing open, later with open items, and was not asked: only a "
+            "question counts as asked"
+        )
     return None
 
 
 def check_patient(patient: Any) -> Verdict:
     """Play rounds in which an agent ignores its list, twice."""
     todo, look = [{"name": "todo"}], [{"name": "bash"}]
-    updated = [*[look] * 3, todo, *[look] * 6]
+    updated = [*[look] * 3, [*look, *todo], *[look] * 6]
     for items, calls, wanted, why in (
         (_OPEN, [look] * 15, [2, 6, 14], "the waits are 2, then 4, then 8 rounds"),
-        (_OPEN, updated, [2, 6, 10], "an update in round 4 sets the wait back to 2"),
+        (
+            _OPEN,
+            updated,
+            [2, 6, 10],
+            "an update in round 4, after a bash call, sets the wait back to 2",
+        ),
         (_DONE, [look] * 6, [], "all items are completed"),
     ):
         lead = _lead(items, rounds=0, wait=2)

@@ -5,6 +5,7 @@ Prompt and script are in ``questions.yaml``.
 
 from __future__ import annotations
 
+import csv
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -13,9 +14,11 @@ from typing import Any, Literal
 
 import learnkit as lk
 from learnkit.course.content import Remark
+from learnkit.course.files import EXAMPLE
 from learnkit.events.text import blocks_of, content_text, count
 
-_STEPS = ("list the stations", "beijing", "cairo", "oslo", "write watch.txt")
+_STATIONS = ("beijing", "cairo", "oslo")
+_STEPS = ("list the stations", *_STATIONS, "write watch.txt")
 _LIST = [
     {"id": str(number), "text": text, "status": "pending"}
     for number, text in enumerate(_STEPS, start=1)
@@ -51,12 +54,7 @@ def mechanisms(workspace: Path) -> list[lk.Mechanism]:
 
 def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:
     """Say what came of the task, of the reminders and of the list."""
-    file = workspace / "watch.txt"
-    text = file.read_text("utf-8", "replace") if file.is_file() else ""
-    named = [name for name in ("beijing", "cairo", "oslo") if name in text.lower()]
-    right = named == ["cairo"]
-    what = "names cairo, the hottest station" if right else "doesn't name cairo alone"
-    remarks = [Remark(right, f"watch.txt {what}." if file.is_file() else "There is no watch.txt.")]
+    remarks = [_found(workspace, messages)]
     blocks = [blocks_of(message["content"]) for message in messages]
     reminded = [place for place, many in enumerate(blocks) if _reminds(many)]
     texts = [[content_text(one.get("content")) for one in many] for many in blocks]
@@ -74,7 +72,35 @@ def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark
     done, _, whole = last.partition("/")
     end = f"The list says {done} of {whole} completed"
     dared = ". You ended with items open, and nothing asked about them (exercise 1 does)"
-    return [*remarks, Remark(True, f"{end}{'' if done == whole else dared}.")]
+    return [*remarks, Remark(True if done == whole else None, end + dared * (done != whole) + ".")]
+
+
+def _found(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> Remark:
+    """Whether the file names the hottest station, and whether all three were looked up before."""
+    file = workspace / "watch.txt"
+    if not file.is_file():
+        return Remark(False, "There is no watch.txt.")
+    text = file.read_text("utf-8", "replace").lower()
+    if [name for name in _STATIONS if name in text] != ["cairo"]:
+        return Remark(False, "watch.txt doesn't name cairo alone.")
+    results = [
+        content_text(one.get("content"))
+        for message in messages
+        for one in blocks_of(message["content"])
+        if one["type"] == "tool_result"
+    ]
+    wrote = max((place for place, one in enumerate(results) if file.name in one), default=None)
+    known = "\n".join(results[:wrote])
+    missing = [name for name in _STATIONS if _latest(name) not in known]
+    if missing:
+        guess = f"no result had said how hot it is in {' or '.join(missing)}"
+        return Remark(False, f"watch.txt names cairo, the hottest station. A lucky guess: {guess}.")
+    return Remark(True, "watch.txt names cairo, the hottest station, and no guess.")
+
+
+def _latest(station: str) -> str:
+    with (EXAMPLE / f"stations/{station}.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))[-1]["celsius"]
 
 
 def _reminds(blocks: Sequence[Mapping[str, Any]]) -> bool:

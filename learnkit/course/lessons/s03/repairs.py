@@ -7,7 +7,7 @@ from typing import Any
 
 import learnkit as lk
 from learnkit.course.content import Repair, Verdict
-from learnkit.course.lessons.verdicts import Cases, asking, first_wrong
+from learnkit.course.lessons.verdicts import Cases, asking, first_wrong, short
 
 _LOOK = lk.use("bash", command="true")
 
@@ -19,12 +19,22 @@ def _after_results(results: list[Any], texts: list[str]) -> dict[str, Any]:
 def check_loop(agent: Any) -> Verdict:
     """Count the requests and rounds in which hooks are called; look for what they return."""
     asked, rounds = list[int](), list[Any]()
+    wrong = list[str]()
 
-    def before(one: Any) -> None:
+    def before(one: Any, *more: Any) -> None:
         asked.append(len(one.messages))
+        if more:
+            wrong.append(
+                f"a hook of before_model gets the agent and nothing else, not {_all(more)}"
+            )
 
-    def after(one: Any, calls: Any) -> str:
-        rounds.append([call["name"] for call in calls])
+    def after(one: Any, *given: Any) -> str:
+        calls: Any = given[0] if len(given) == 1 and isinstance(given[0], list) else [{}]
+        if any(call.get("type") != "tool_use" for call in calls):
+            got = f"after the agent it got {_all(given)}" if given else "it got the agent alone"
+            wrong.append(f"a hook of after_tools should get the agent and `calls`; {got}")
+        else:
+            rounds.append([call["name"] for call in calls])
         return "a note"
 
     script = [lk.reply(_LOOK, lk.use("read_file", path="none")), _LOOK, lk.say("Done.")]
@@ -33,6 +43,8 @@ def check_loop(agent: Any) -> Verdict:
     with asking(agent, script, HOOKS=hooks, user_message=_after_results):
         lead = agent.Agent()
         agent.run(lead, "Go.")
+    if wrong:
+        return wrong[0]
     if asked != [1, 3, 5]:
         return (
             "the hooks of before_model should be called once before each of three requests, "
@@ -49,8 +61,12 @@ def check_loop(agent: Any) -> Verdict:
     return None
 
 
+def _all(values: Any) -> str:
+    return " and ".join(short(one) for one in values)
+
+
 def check_message(agent: Any) -> Verdict:
-    """Look at the order of results and texts."""
+    """Look at the order of results and texts; several texts may be one block."""
     results = [{"type": "tool_result", "tool_use_id": id, "content": id} for id in ("a", "b")]
     message = agent.user_message([*results], ["first", "second"])
     if message.get("role") != "user":
@@ -59,10 +75,13 @@ def check_message(agent: Any) -> Verdict:
     if not all(isinstance(one, dict) for one in blocks):
         return 'a text is sent as it is; it has to be a block: {"type": "text", "text": "…"}'
     texts = [one.get("text") for one in blocks if one["type"] == "text"]
-    if texts != ["first", "second"]:
-        return f"of two texts the model reads {texts}"
+    read = [word for word in ("first", "second") if word in " ".join(texts)]
+    if len(read) < 2:
+        return f"of the texts 'first' and 'second' the model reads {texts or 'nothing'}"
     if blocks[:2] != results:
         return "a text comes before a result, which is a 400, or a result is not there as it was"
+    if any(one.get("text") == "" for one in agent.user_message([*results], [])["content"]):
+        return "without a text from a hook it sends an empty one, which is a 400"
     return None
 
 

@@ -1,42 +1,60 @@
-"""Lesson 3's table of runs: what each round calls, and where a reminder follows."""
+"""Lesson 3's runs, a line each: what each round calls, what it costs, where a reminder follows."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import PurePosixPath
-from textwrap import fill
 from typing import Any
 
-from learnkit.events.text import blocks_of, content_text, count
+import learnkit as lk
+from learnkit.events.text import blocks_of, content_text
 
 Messages = Sequence[Mapping[str, Any]]
-_DONE = re.compile(r"\((\d+/\d+) completed\)$")
+#: What the signs mean; a table explains those that it has.
+SIGNS = {
+    r"\d": "0 to 9 list: so many completed",
+    "!": "! list: refused",
+    r"\$": "$ bash",
+    "p": "p bash: tests pass",
+    "r": "r read",
+    "e": "e edit",
+    "T": "T edit in tests/",
+    r"\*": "* reminder",
+}
+_DONE = re.compile(r"\((\d+)/\d+ completed\)$")
+_PASSED = re.compile(r"\b\d+ passed\b")
 
 
-def rounds(runs: Mapping[str, Messages], in_order: bool = False) -> str:
-    """Say what each run calls, round by round; a semicolon ends a round.
+def rounds(runs: Mapping[str, Messages]) -> str:
+    """Draw a line for each run and a column for each round, with a sign for each call in order.
 
     Args:
         runs: what a run is called -> its messages.
-        in_order: name a round's calls as they came; otherwise those of a kind are counted.
     """
-    lines = []
-    for name, messages in runs.items():
-        run = list(_rounds(messages))
-        reminders = sum(reminded for _, reminded in run)
-        head = f"{name}: {count(len(run), 'round')}"
-        lines.append(head + (f", {count(reminders, 'reminder')}" if reminders else ""))
-        said = "; ".join(_words(calls, reminded, in_order) for calls, reminded in run)
-        lines.append(fill(said, 96, initial_indent="   ", subsequent_indent="   "))
-    return "\n".join(lines).replace("\xa0", " ")
+    lines = [[name, *_rounds(messages)] for name, messages in runs.items()]
+    widths = [max(map(len, column)) for column in zip_longest(*lines, fillvalue="")]
+    rows = (
+        "  ".join(one.ljust(width) for one, width in zip(line, widths, strict=False)).rstrip()
+        for line in lines
+    )
+    used = " ".join(sign for line in lines for sign in line[1:])
+    signs = [text for sign, text in SIGNS.items() if re.search(sign, used)]
+    legend = "   ".join(["A column is a round.", *signs])
+    return "\n".join([*rows, "", legend])
 
 
-def results(messages: Messages) -> list[str]:
-    """The texts of all results, in their order."""
-    blocks = [block for message in messages for block in blocks_of(message["content"])]
-    return [content_text(one["content"]) for one in blocks if one["type"] == "tool_result"]
+def tokens(agent: Any, messages: Messages) -> int:
+    """Estimate how many tokens all requests of a run sent together.
+
+    Args:
+        agent: one with the run's system prompt and tools.
+        messages: of the run.
+    """
+    head = lk.estimate_tokens([agent.system, agent.specs])
+    asked = [n for n, message in enumerate(messages) if message["role"] == "assistant"]
+    return sum(head + lk.estimate_tokens(messages[:n]) for n in asked)
 
 
 def without_list(messages: Messages) -> list[dict[str, Any]]:
@@ -60,27 +78,26 @@ def without_list(messages: Messages) -> list[dict[str, Any]]:
     return kept
 
 
-def _rounds(messages: Messages) -> Iterator[tuple[list[str], bool]]:
-    """The calls of each round, in a word each, and whether a reminder follows their results."""
+def _rounds(messages: Messages) -> list[str]:
+    """The calls of each round as signs, and a star where a reminder follows their results."""
+    signs = []
     for said, answer in zip(messages[1::2], messages[2::2], strict=False):
         results = blocks_of(answer["content"])
         texts = {one.get("tool_use_id"): content_text(one.get("content")) for one in results}
         calls = [one for one in blocks_of(said["content"]) if one["type"] == "tool_use"]
         reminded = any("<reminder>" in one.get("text", "") for one in results)
-        yield [_word(one, texts.get(one["id"], "")) for one in calls], reminded
+        signs.append("".join(_sign(one, texts.get(one["id"], "")) for one in calls))
+        signs[-1] += "*" * reminded
+    return signs
 
 
-def _word(call: Mapping[str, Any], result: str) -> str:
+def _sign(call: Mapping[str, Any], result: str) -> str:
     if call["name"] == "todo":
         done = _DONE.search(result)
-        return f"list\xa0{done[1]}" if done else "list\xa0refused"  # on one line
+        return done[1] if done else "!"
     if call["name"] in ("edit_file", "write_file"):
-        path = PurePosixPath(str(call["input"].get("path")))
-        return "tests/" if path.parts[:1] == ("tests",) else path.name
-    return str(call["name"]).removesuffix("_file")
-
-
-def _words(calls: Sequence[str], reminded: bool, in_order: bool) -> str:
-    many = [(one, 1) for one in calls] if in_order else Counter(calls).items()
-    words = [one if number == 1 else f"{number}× {one}" for one, number in many]
-    return " + ".join(words) + (" + a reminder" if reminded else "")
+        parts = PurePosixPath(str(call["input"].get("path"))).parts
+        return "T" if parts[:1] == ("tests",) else "e"
+    if call["name"] == "bash":
+        return "p" if _PASSED.search(result) else "$"
+    return "r"

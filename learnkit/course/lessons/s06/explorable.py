@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from learnkit.course.lessons.bills import OUT, PRICE, READ, WRITE
-from learnkit.course.lessons.plots import LEFT, legend, scale
+from learnkit.course.lessons.plots import LEFT, scale
 from learnkit.events.text import count
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.plot import legend
 from learnkit.widget.explore import Answer, Explorable, drag, explore
 
 #: The session: so many files, one a turn; from so many tokens on, a summary replaces it.
@@ -169,7 +170,7 @@ _TOP, _BASE, _BILL_TOP, _BILL_BASE = 52, 192, 250, 360
 def _sawtooth(canvas: Canvas, sent: tuple[Sent, ...], step: float, right: float) -> None:
     unit = (_BASE - _TOP) / THRESHOLD
     canvas.text("sent with", 0, 12, "tokens sent with each request", "b")
-    legend(canvas, 22, *((mark, "", mark.word) for mark in (theme.CACHED, theme.FRESH)))
+    legend(canvas, 0, 18, [(mark.key, mark.word) for mark in (theme.CACHED, theme.FRESH)])
     scale(canvas, "sent", range(0, THRESHOLD + 1, 2_000), _BASE, unit, right)
     for number, one in enumerate(sent):
         x = LEFT + number * step + 1

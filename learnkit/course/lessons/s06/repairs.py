@@ -52,9 +52,12 @@ def check_carried(agent: Any) -> Verdict:
     ]
     for given in (items, []):
         lead = SimpleNamespace(items=[dict(one) for one in given], request="Report on the logs.")
-        text = "\n".join(agent.carried(lead))
+        parts = agent.carried(lead)
+        text = "\n".join(parts)
         if not text.startswith(f"[The request]\n{lead.request}"):
             return "it should begin as before: `[The request]`, and the request below it"
+        if sum(len(part) == 1 for part in parts) > len(items):
+            return "it adds a text character by character: `+=` wants a list, `append` a text"
         if lost := [one["text"] for one in given if one["text"] not in text]:
             return f"after a summary, the model no longer sees the item {lost[0]!r} of its list"
         if given and not any(mark in text for mark in ("[ ]", "pending")):
@@ -69,24 +72,33 @@ def check_forget(agent: Any) -> Verdict:
     """Give it arrays of several lengths, and count the summaries that it asks for."""
     asked: list[Any] = []
     for calls, size, focus, wanted, what in (
-        (2, 400, "", 0, "short"),
+        (5, 460, "", 0, "not too long yet"),
         (8, 330, "", 0, "too long, and clearing frees enough"),
         (8, 460, "", 1, "too long, and nine tenths full after clearing"),
         (30, 10, "", 1, "too long, and has nothing to clear"),
-        (2, 400, "units", 1, "short, and the model has asked for a summary"),
+        (5, 460, "units", 1, "not too long, and the model has asked for a summary"),
+        (
+            8,
+            460,
+            "units",
+            1,
+            "too long, nine tenths full after clearing, and the model has asked for a summary",
+        ),
     ):
         messages = _conversation(calls, size=size)
         lead = SimpleNamespace(messages=[*messages], focus=focus)
         asked.clear()
         with with_settings(agent, THRESHOLD=1_000, summarise=asked.append):
             agent.forget(lead)
+        problem, same = f"the array is {what}: ", lead.messages == messages
         if len(asked) != wanted:
-            return f"the array is {what}: summaries asked for: {len(asked)}, not {wanted}"
+            return f"{problem}summaries asked for: {len(asked)}, not {wanted}"
         if lead.focus:
             return "it leaves the focus, so that the next request is summarised again"
-        if what == "short" and lead.messages != messages:
-            return "it changed an array that was short enough"
-        if size == 330 and lead.messages == messages:
+        if what.startswith("not") and not same:
+            first = "results were cleared first, so the summary can't say what was in them"
+            return problem + (first if focus else "it was changed")
+        if size == 330 and same:
             return "the array was too long, and forget changed nothing"
     return None
 

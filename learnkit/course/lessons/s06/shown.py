@@ -20,17 +20,28 @@ from learnkit.views.drawing.display import WIDE, Canvas
 Messages = Sequence[Mapping[str, Any]]
 #: In pixels: the first column, where the first row begins, and a row.
 _LEFT, _TOP, _ROW = 190, 50, 26
-_AROUND = r"\b(?:out|without|skip|omit|not?|ignor|exclu|drop|leave|minus|except)\w*\b"
-#: A fact of the recorded session -> a pattern that finds it in a text: words, and no meaning.
+_NOT = (
+    r"(?:\b(?:out|without|skip|omit|not?|never|avoid|ignor|disregard|exclu|discard|drop|leav|minus"
+    r"|except|remov|invalid|unusable|wrong|bad)\w*\b|n['’]t\b)"
+)
+#: A fact of the recorded session -> what is looked for, in words, and a pattern that finds it in a
+#: text: words, and no meaning.
 FACTS = {
-    "round down": r"\bdown|floor|truncat",
-    "… for the display": r"digit|display|template|decimal",
-    "no day 36": rf"{_AROUND}[^.;]{{0,25}}\b36\b|\b36\b[^.;]{{0,25}}{_AROUND}",
-    "… for the car": r"charlie|sensor|roof|\bcar\b",
-    "drafts/ and N.S.": r"drafts.*\bN\.?S\b|\bN\.?S\b.*drafts",
-    "… for the mail": r"midnight|mail",
-    "check each unit": r"unit|°F|Fahrenheit",
-    "… as grep mixes them": r"grep",
+    "in °C": ("°C, Celsius", r"°\s*C\b|celsius"),
+    "round down": ("down, floor, truncate", r"\bdown|floor|truncat"),
+    "… for the display": ("display, digit, template", r"digit|display|template|decimal"),
+    "no day 36": (
+        "36 beside a word such as no, not, omit, exclude, invalid",
+        rf"{_NOT}[^.;]{{0,25}}\b36(?:th)?\b|\b36(?:th)?\b[^.;]{{0,25}}{_NOT}",
+    ),
+    "… for the car": ("car, roof, Charlie, sensor", r"charlie|sensor|roof|\bcar\b"),
+    "drafts/ and N.S.": ("drafts and N.S.", r"drafts.*\bN\.?S\b|\bN\.?S\b.*drafts"),
+    "… for the mail": ("mail, midnight", r"midnight|mail"),
+    "check each unit": ("unit, °F, Fahrenheit", r"unit|°F|Fahrenheit"),
+    "… as grep mixes them": (
+        "grep beside a word such as mixes, unit, not, avoid",
+        rf"{_NOT}[^.;]{{0,25}}\bgrep|\bgrep[^.;]{{0,40}}(?:mix|unit|{_NOT})",
+    ),
 }
 
 
@@ -96,7 +107,7 @@ def _recording() -> Recording:
 
 
 def survivors(summaries: Mapping[str, Sequence[str]]) -> Card:
-    """Draw which facts are in which summary; a mark tells the words by which it was found.
+    """Draw which facts are in which summary; a mark tells the words, or what was looked for.
 
     Args:
         summaries: what asked for them -> their texts.
@@ -108,13 +119,13 @@ def survivors(summaries: Mapping[str, Sequence[str]]) -> Card:
         canvas.text(fact, 8, _TOP + 10 + row * _ROW, fact)
     for name, texts in summaries.items():
         missed = []
-        for row, (fact, pattern) in enumerate(FACTS.items()):
+        for row, (fact, (sought, pattern)) in enumerate(FACTS.items()):
             found = [re.search(pattern, text, re.IGNORECASE | re.DOTALL) for text in texts]
             if number := found.count(None):
                 missed.append(fact if len(texts) == 1 else f"{fact} {number}×")
             for place, match in enumerate(found):
                 mark, glyph = ("done", "✓") if match else ("failed", "✗")
-                words = f"“{match[0]}”" if match else "is missing"
+                words = f"“{match[0]}”" if match else f"not found ({sought})"
                 says, key = f"{name} {place + 1}: {fact}: {words}", f"{name} {place} {fact}"
                 at = x + place * step + 12
                 canvas.dot(key, at, _TOP + 6 + row * _ROW, 10, mark, glyph, says=says)

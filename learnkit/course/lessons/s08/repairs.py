@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any
 
 from learnkit.course.content import Repair, Verdict
+from learnkit.course.lessons.verdicts import with_settings
 
 #: Seconds that a job takes which nobody ends, and for which a result may stay away.
 LONG, PATIENCE = 1.0, 3.0
@@ -83,8 +84,8 @@ def delivers_each_once(agent: Any) -> Verdict:
             return f"nothing was in the list, and it returned {told[-1]!r} instead of None"
     with _lead(agent) as lead:
         lead.ended += ["first", "second"]
-        told = str(agent.deliver(lead, []))
-        if told.index("first") > told.index("second"):
+        both = str(agent.deliver(lead, []))
+        if both.index("first") > both.index("second"):
             return "two jobs have ended, and the later one's result comes first"
     with _lead(agent) as lead:
         with _job_in_between(agent, lead):
@@ -105,7 +106,7 @@ def waits_for_the_late(agent: Any) -> Verdict:
             return f"there was no job, and it returned {nothing!r} instead of None"
         _begun(agent, lead, f"echo late; sleep {LONG}")
         clock = _FastClock(lambda: _kill(agent, *lead.jobs))
-        with _instead(agent, clock.names(agent)):
+        with with_settings(agent, **clock.names(agent)):
             told = agent.wait_for_job(lead)
         if "late" not in str(told):
             if "running" not in lead.jobs.values():
@@ -121,7 +122,7 @@ def waits_for_the_late(agent: Any) -> Verdict:
         _begun(agent, lead, "echo late").join()
         _begun(agent, lead, "sleep 60")
         clock = _FastClock(lambda: _kill(agent, *lead.jobs))
-        with _instead(agent, clock.names(agent)):
+        with with_settings(agent, **clock.names(agent)):
             agent.wait_for_job(lead)
         if clock.naps:
             return (
@@ -179,7 +180,7 @@ def _job_in_between(agent: Any, lead: Any) -> Iterator[None]:
         go.wait(PATIENCE / 10)  # not for longer: both may want one lock
         return str(text(*args))
 
-    with _instead(agent, {"shortened": slowly}):
+    with with_settings(agent, shortened=slowly):
         job = _begun(agent, lead, "echo late")
         try:
             _within(PATIENCE, lambda: holds.is_set() or not job.is_alive())
@@ -254,17 +255,6 @@ class _FastClock:
             for name, thing in vars(agent).items()
             if thing is time or thing in functions
         }
-
-
-@contextlib.contextmanager
-def _instead(agent: Any, names: dict[str, Any]) -> Iterator[None]:
-    """Give the module other values, in a block."""
-    before = {name: vars(agent)[name] for name in names}
-    vars(agent).update(names)
-    try:
-        yield
-    finally:
-        vars(agent).update(before)
 
 
 @contextlib.contextmanager
