@@ -22,7 +22,7 @@ import signal, sys
 pathlib.Path(f"{sys.argv[1]}.there").touch()
 while len([*pathlib.Path().glob("*.there")]) < 2:
     time.sleep(0.002)
-signal.alarm(10)
+signal.alarm(20)
 try:
     task = agent.claim(1, sys.argv[1])
     print("claimed" if task and task["owner"] == sys.argv[1] else "nothing")
@@ -32,7 +32,7 @@ except ValueError:
 )
 _IN_TURN = """
 import pathlib, signal
-signal.alarm(10)
+signal.alarm(20)
 pathlib.Path("turn").touch()
 for id in (1, 2):
     try:

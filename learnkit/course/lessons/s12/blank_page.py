@@ -15,7 +15,7 @@ from learnkit.course.content import Verdict
 from learnkit.errors import UsageError
 
 #: Seconds that one process may take.
-PATIENCE = 10.0
+PATIENCE = 20.0
 _ADD, _WORK, _TOLD = "Add three tasks.", "Work until nothing is left.", "The limit is 30."
 #: A file takes long to open, so of two who claim at once and without a lock, both read first.
 _SLOWLY = """
@@ -186,4 +186,4 @@ def check_mine(mine: Any) -> Verdict:
     return None
 
 
-check_mine.seconds = 180.0  # type: ignore[attr-defined]  # it starts twelve processes
+check_mine.seconds = 240.0  # type: ignore[attr-defined]  # it starts twelve processes
