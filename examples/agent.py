@@ -255,7 +255,7 @@ def render(items: list[dict]) -> str:
 
 def check_items(items: list[dict]) -> None:
     """Refuse a list that is no plan."""
-    ids = {item["id"] for item in items if item["text"].strip() and item["status"] in MARKS}
+    ids = {item["id"] for item in items if item.get("text", "").strip() and item["status"] in MARKS}
     if len(ids) < len(items):
         raise ValueError(f"each item needs its own id, a text, and a status: {', '.join(MARKS)}")
     if sum(item["status"] == "in_progress" for item in items) > 1:

@@ -24,7 +24,7 @@ from learnkit.core.token_count import estimate_tokens
 from learnkit.errors import UsageError
 from learnkit.mechanisms.autonomy.lead import Autonomy
 from learnkit.mechanisms.background import Background
-from learnkit.mechanisms.coding import CodingTools
+from learnkit.mechanisms.coding import LONGEST, CodingTools
 from learnkit.mechanisms.compaction.mechanism import Compaction
 from learnkit.mechanisms.instructions import Instructions
 from learnkit.mechanisms.permission import Permission
@@ -78,7 +78,7 @@ def full_agent(
     plan_required: bool | Callable[[str, str], bool] = False,
     compaction: Mapping[str, Any] = MappingProxyType({}),
     instructions: bool = False,
-    true_paths: bool = False,
+    daily: bool = False,
     agents: Mapping[str, AgentFile] = MappingProxyType({}),
     backend: Backend | str | None = None,
     team: str = "team",
@@ -113,8 +113,9 @@ def full_agent(
             such as ``{"threshold": 150_000}``.
         instructions: this agent, its subagents and its teammates get the instructions of the user
             and the project, as :class:`learnkit.Instructions` reads them.
-        true_paths: the model knows the workspace by its true name, and not as ``/workspace``, which
-            a file may speak of as another folder. Recordings don't fit then.
+        daily: for a user's own repository. The model knows the workspace by its true name, and not
+            as ``/workspace``, which a file may speak of as another folder; and commands may take
+            up to an hour, as :class:`learnkit.CodingTools` has it. Recordings don't fit then.
         agents: further kinds of subagents, as for :class:`learnkit.Subagents`.
         backend: where tasks, messages, requests and members are kept: what
             :func:`learnkit.open_backend` returns, or an address as it takes one. By default the
@@ -131,7 +132,7 @@ def full_agent(
     if client is None:
         client = live_client(options.get("model"))
     chosen = _chosen(parts, without)
-    place = _Place(workspace, chosen, shell, skills, compaction, instructions, true_paths)
+    place = _Place(workspace, chosen, shell, skills, compaction, instructions, daily)
     shell, state = place.shell, place.state
     shared, opened = _backend(backend, options.get("clock") or client)
     board = (shared or FilesBackend(state)).board(team)
@@ -144,7 +145,8 @@ def full_agent(
     if "subagents" in chosen:
         made.append(Subagents(place.alone, agents=agents))
     if "background" in chosen:
-        made.append(Background(shell, workspace=place.workspace))
+        limit = LONGEST if daily else 300.0
+        made.append(Background(shell, workspace=place.workspace, limit=limit))
     crew = None
     if "team" in chosen:
         folder = FilesBackend(state).folder(team)
@@ -191,7 +193,7 @@ def full_teammate(
     plan_required: bool = False,
     compaction: Mapping[str, Any] = MappingProxyType({}),
     instructions: bool = False,
-    true_paths: bool = False,
+    daily: bool = False,
     remote: str = "",
     **options: Any,
 ) -> JoinedTeam:
@@ -201,7 +203,7 @@ def full_teammate(
     another machine, and need not have started yet.
     """
     chosen = _chosen(PARTS, without)
-    place = _Place(workspace, chosen, shell, skills, compaction, instructions, true_paths)
+    place = _Place(workspace, chosen, shell, skills, compaction, instructions, daily)
     joined = JoinedTeam(
         backend,
         name,
@@ -241,11 +243,12 @@ class _Place:
         skills: str | Path | None,
         compaction: Mapping[str, Any],
         instructions: bool,
-        true_paths: bool,
+        daily: bool,
     ) -> None:
         self.root = Path(workspace)
         self.root.mkdir(parents=True, exist_ok=True)
-        self.workspace = Workspace(workspace, masked=not true_paths)
+        self._daily = daily
+        self.workspace = Workspace(workspace, masked=not daily)
         self.shell = LocalShell() if shell is None else shell
         self.state, self.git = open_state(self.root, self.shell)
         self._chosen, self._compaction, self._instructions = chosen, compaction, instructions
@@ -254,7 +257,7 @@ class _Place:
 
     def alone(self) -> list[Mechanism]:
         """What a subagent gets, and every agent has."""
-        made: list[Mechanism] = [CodingTools(self.workspace, self.shell)]
+        made: list[Mechanism] = [CodingTools(self.workspace, self.shell, timed=self._daily)]
         if self._instructions:
             made.append(Instructions(self.workspace, self.shell))
         return [*made, Skills(self._skills)] if self._with_skills else made

@@ -88,8 +88,9 @@ class Agent:
     Use it as a context manager: at the end its mechanisms are closed.
 
     Attributes:
-        hear: called with ``text`` or ``thinking`` and each piece of a reply as the model writes it;
-            None, as by default, for replies that come whole.
+        hear: called with ``text`` or ``thinking`` and each piece of a reply as the model writes it,
+            and with ``output`` and what a command prints, if :class:`learnkit.CodingTools` is told
+            so; None, as by default, for replies that come whole.
         outcome: how the last run ended; None before that.
         over_budget: whether a run has cost what it may; a child's is its parent's.
 
@@ -231,8 +232,8 @@ class Agent:
 
         Yields:
             The events of the log, of other agents in it too; between them ``text.delta`` and
-            ``thinking.delta`` of this agent, with ``text``, which are not in the log: ``seq`` is
-            -1. After ``model.retried`` a reply begins anew.
+            ``thinking.delta`` of this agent, with ``text``, and what else :attr:`hear` gets, which
+            are not in the log: ``seq`` is -1. After ``model.retried`` a reply begins anew.
 
         Returns:
             The outcome, which is :attr:`outcome` as well.

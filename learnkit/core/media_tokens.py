@@ -46,7 +46,7 @@ def media_tokens(block: dict[str, Any]) -> int:
     data = block["source"].get("data")
     if block["type"] == "document":
         return PAGE * (_pages(data) if isinstance(data, str) else 1)
-    size = _size(_decoded(data[:_HEAD])) if isinstance(data, str) else None
+    size = size_of(_decoded(data[:_HEAD])) if isinstance(data, str) else None
     return MOST if size is None else image_tokens(*size)
 
 
@@ -68,7 +68,7 @@ def _pages(data: str) -> int:
     return max(1, len(re.findall(rb"/Type\s*/Page(?!s)", _decoded(data))))
 
 
-def _size(data: bytes) -> tuple[int, int] | None:
+def size_of(data: bytes) -> tuple[int, int] | None:
     """Width and height from the head of an image file; None if it is of no known kind."""
     if data.startswith(b"\x89PNG\r\n\x1a\n") and len(data) >= 24:
         return _number(data[16:20]), _number(data[20:24])

@@ -42,6 +42,7 @@ class Batch:
         self._results: dict[str, dict[str, Any]] = {}
         self._ends: dict[str, Result] = {}
         self._begun: dict[str, float] = {}  # when each call that was run began
+        self._left: dict[str, list[str]] = {}  # what one that was interrupted has said until then
 
     def run(self) -> None:
         """Run every call that may run."""
@@ -70,14 +71,15 @@ class Batch:
         """Give the calls that were not reached a result as well."""
         rest = [call for call in self.calls if call.id not in self._results]
         now = self._agent.clock.time()
+        said = {call.id: "\n".join((CANCELLED, *self._left.get(call.id, ()))) for call in rest}
         for call in rest:
-            self._store(call, "cancelled", CANCELLED)
+            self._store(call, "cancelled", said[call.id])
         with (
             contextlib.ExitStack() as stack
         ):  # logging may raise: the others are logged all the same
             for call in reversed(rest):
                 seconds = now - self._begun.get(call.id, now)
-                stack.callback(self._log_end, call, "cancelled", CANCELLED, seconds)
+                stack.callback(self._log_end, call, "cancelled", said[call.id], seconds)
 
     def answer(self) -> list[Block]:
         """The content of the message that answers: the results in call order, then the notes."""
@@ -147,7 +149,8 @@ class Batch:
                 how, content = "invalid", result_content(str(error))
             except ToolError as error:
                 how, content = "raised", result_content(text_of(error))
-            except (KeyboardInterrupt, Unwind):  # the user's, or the clock's
+            except (KeyboardInterrupt, Unwind) as error:  # the user's, or the clock's
+                self._left[call.id] = getattr(error, "__notes__", [])
                 raise
             except BaseException as error:  # sys.exit() in a tool ends the call, and not the run
                 how, content = "raised", result_content(described(error))

@@ -6,7 +6,7 @@ from typing import Literal
 
 from learnkit.events.declaration import event
 
-Outcome = Literal["passed", "refused", "failed", "timed out"]
+Outcome = Literal["passed", "refused", "failed", "timed out", "not started"]
 
 
 @event(

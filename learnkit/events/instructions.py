@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from learnkit.events.declaration import event
+from learnkit.events.text import count, listed
 
 
-@event(
-    "instructions.loaded",
-    sentence="The system prompt has {files:file} of instructions, and facts: ≈{tokens:,} tokens.",
-)
+def _loaded(found: InstructionsLoaded) -> str:
+    names = listed(list(found.files)) if found.files else "no instructions"
+    left = f" ({count(len(found.problems), 'part')} left out)" if found.problems else ""
+    return f"The system prompt has {names}{left} and facts: ≈{found.tokens:,} tokens."
+
+
+@event("instructions.loaded", sentence=_loaded)
 class InstructionsLoaded:
     """A conversation begins with the instructions of the user and the project.
 

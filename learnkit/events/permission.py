@@ -16,6 +16,13 @@ def _decided(ruling: PermissionDecided) -> str:
     return f"The policy {_RULINGS[ruling.decision]} {ruling.name}{answer}{reason}."
 
 
+@event("permission.mode", sentence="From now on, the mode of the permission rules is {mode}.")
+class PermissionMode:
+    """The mode of the rules is another one than before; noticed when a run begins, or at once."""
+
+    mode: Literal["default", "accept-edits", "plan", "yes"]
+
+
 @event("permission.decided", lesson="s02", sentence=_decided)
 class PermissionDecided:
     """The policy has ruled on a call, and a person was asked if it says so."""

@@ -10,11 +10,12 @@ import difflib
 import heapq
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from learnkit.core.mechanism import Mechanism
-from learnkit.core.tools import tool
+from learnkit.core.tools import Tool, tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.runtime.job_wrappers import watched
 from learnkit.runtime.shell import LocalShell, Shell
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from learnkit.core.agent import Agent
     from learnkit.runtime.clock import Signal
 
-
+#: Seconds that a command may take at most, if the model may say it.
+LONGEST = 3600.0
 #: How many places edit_file names; and, when the text is not there, how many lines it looks at, how
 #: many characters of each, and how many of them it compares in full.
 SHOWN, LINES, WIDTH, CANDIDATES = 10, 5_000, 200, 8
@@ -44,6 +46,8 @@ class CodingTools(Mechanism):
             true name.
         shell: runs the commands; by default a :class:`LocalShell`.
         timeout: seconds that a command may take.
+        timed: the model may give ``bash`` another limit, up to an hour; and what a command prints
+            goes to :attr:`learnkit.Agent.hear` as ``output`` while it runs.
 
     Raises:
         UsageError: for a workspace that is a file or ``/``, or a time limit that is not above 0.
@@ -55,12 +59,19 @@ class CodingTools(Mechanism):
         shell: Shell | None = None,
         *,
         timeout: float = 120.0,
+        timed: bool = False,
     ) -> None:
         if not timeout > 0:
             raise UsageError(f"the time limit is {timeout} s; it must be above 0")
         self.workspace = Workspace(workspace)
         self.shell = LocalShell() if shell is None else shell
-        self.timeout = timeout
+        self.timeout, self._timed = timeout, timed
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """The four tools: of the two that are called bash, one."""
+        other = "bash" if self._timed else "timed_bash"
+        return [one for one in super().tools if getattr(one, "__name__", "") != other]
 
     @tool
     def bash(self, agent: Agent | None, command: str) -> str:
@@ -72,20 +83,46 @@ class CodingTools(Mechanism):
         Args:
             command: Bash command to run. May span several lines.
         """
+        return self._bash(agent, command, self.timeout)
+
+    @tool(name="bash")
+    def timed_bash(self, agent: Agent | None, command: str, timeout: int | None = None) -> str:
+        """Run a bash command in the workspace and return its output, including errors.
+
+        Each call starts a new shell in the workspace, so cd and variables do not persist.
+        Background processes end with the command. There is no standard input.
+
+        Args:
+            command: Bash command to run. May span several lines.
+            timeout: Seconds after which it is ended, 120 by default and 3600 at most. Give more to
+                a slow build or test run.
+        """
+        if timeout is not None and not 0 < timeout <= LONGEST:
+            raise ToolError(f"timeout is {timeout} s; give 1 to {LONGEST:.0f}")
+        return self._bash(agent, command, timeout or self.timeout)
+
+    def _bash(self, agent: Agent | None, command: str, seconds: float) -> str:
         stop = None if agent is None else agent.stop
         folder, text = self.workspace.root, self.workspace.unmasked(command)
         if agent is not None and not isinstance(agent.clock, VirtualClock):
             text = watched(text)  # when this process is killed, nobody else ends the command
+        hear, heard = None if agent is None else agent.hear, dict[str, Any]()
+        if self._timed and hear is not None:
+            heard["heard"] = lambda said: hear("output", self.workspace.masked(said))
         try:
-            result = self.shell.run(text, folder, self.timeout, stop)
+            result = self.shell.run(text, folder, seconds, stop, **heard)
         except ToolError as error:
             raise ToolError(self.workspace.masked(str(error))) from None
+        except KeyboardInterrupt as error:  # with what the command has printed
+            error.__notes__ = list(map(self.workspace.masked, getattr(error, "__notes__", ())))
+            raise
         output = self.workspace.masked(result.output).rstrip("\n")
         if result.stopped:
             raise ToolError(_noted(output, "[cancelled: the run was stopped]"))
         if result.timed_out:
-            limit = f"[timed out after {self.timeout:g} s; split it into shorter commands]"
-            raise ToolError(_noted(output, limit))
+            instead = "give a longer timeout, or use" if self._timed else "split it into"
+            what = "background_run" if self._timed else "shorter commands"
+            raise ToolError(_noted(output, f"[timed out after {seconds:g} s; {instead} {what}]"))
         if result.code is None:
             raise ToolError(output)
         return output if result.code == 0 else _noted(output, f"[exit code {result.code}]")

@@ -1,8 +1,8 @@
 """User hooks: commands that the user has set up, run before and after what an agent does.
 
 A hook is given JSON on its standard input. Exit code 2 refuses, with what it wrote to standard
-error as the reason; so does a hook before a prompt or a call that takes too long. Any other code is
-logged and changes nothing.
+error as the reason; so does a hook before a prompt or a call that takes too long, or whose program
+is not there. Any other code is logged and changes nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from learnkit.runtime.shell import LocalShell, Shell
 #: Characters of a hook's words that go to the model, and how often in a row it may say go on.
 SAID, GO_ON = 4_000, 5
 #: Ends after which a prompt or a call does not go on: a hook may be there to protect something.
-_STOPPING = ("refused", "timed out")
+_STOPPING = ("refused", "timed out", "not started")
 
 
 class PromptRefused(LearnkitError):
@@ -134,10 +134,13 @@ class UserHooks(Mechanism):
         )
         output, _, errors = result.output.partition(mark)
         outcomes: dict[int | None, Outcome] = {0: "passed", 2: "refused"}
+        outcomes |= dict.fromkeys((126, 127), "not started")  # bash found no such program
         outcome = "timed out" if result.timed_out else outcomes.get(result.code, "failed")
         said = {
             "passed": output.strip(),
             "timed out": f"{hook.command} took more than {hook.timeout:g} s",
+            "not started": f"{hook.command} cannot be started ({errors.strip()}); "
+            f"correct [[hooks.{hook.moment}]] in the settings, or remove it",
         }.get(outcome, errors.strip() or f"{hook.command} gave no reason")
         said = excerpt(said, SAID)
         agent.emit(

@@ -25,7 +25,7 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import ToolError, UsageError, text_of
 from learnkit.events.mcp import McpConnected, McpFailed
-from learnkit.events.text import one_line
+from learnkit.events.text import count, one_line
 from learnkit.runtime.interrupts import unbroken
 from learnkit.runtime.truncate import head_and_tail
 
@@ -62,6 +62,9 @@ class Mcp(Mechanism):
         listed: if there are more tools than this, the model reads none of them before it has
             searched for them with ``mcp_search``.
 
+    Attributes:
+        states: of each server that was asked, what it offers, or what went wrong last.
+
     Raises:
         UsageError: without the extra ``mcp``, or for a name or a server that is none of these.
     """
@@ -79,6 +82,7 @@ class Mcp(Mechanism):
                     f"server {name!r}: give a command as a list, or an address with http://"
                 )
         self.limit, self.listed = limit, listed
+        self.states: dict[str, str] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True, name="mcp")
         self._connections = {name: Connection(server, limit) for name, server in servers.items()}
@@ -146,7 +150,8 @@ class Mcp(Mechanism):
         try:
             listed = self._wait(self._connections[server].listed(), self.limit + 5)
         except Exception as error:
-            self._said.append(McpFailed(server=server, error=one_line(text_of(error), 300)))
+            self.states[server] = said = one_line(text_of(error), 300) or type(error).__name__
+            self._said.append(McpFailed(server=server, error=said))
             return []
         tools: dict[str, _Remote] = {}
         problems = []
@@ -156,6 +161,7 @@ class Mcp(Mechanism):
                 problems.append(f"{one_line(one.name, 60)} ({problem})")
             else:
                 tools[made.name] = made
+        self.states[server] = count(len(tools), "tool")
         deferred = len(tools) if len(tools) > self.listed else 0
         self._said.append(
             McpConnected(
@@ -184,6 +190,7 @@ class Mcp(Mechanism):
             raise ToolError("the call was interrupted") from None
         except Exception as error:
             said = one_line(text_of(error), 300) or type(error).__name__
+            self.states[server] = said
             self.emit(McpFailed(server=server, error=said))
             said = defused(said, [MCP])
             raise ToolError(f"the MCP server {server} failed: <{MCP}>{said}</{MCP}>") from None

@@ -14,8 +14,8 @@ from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import UsageError
-from learnkit.events.permission import PermissionDecided
-from learnkit.mechanisms.rules import PLAN_TOOL, Rules
+from learnkit.events.permission import PermissionDecided, PermissionMode
+from learnkit.mechanisms.rules import PLAN_TOOL, Mode, Rules
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent
@@ -36,7 +36,8 @@ class Permission(Mechanism):
 
     Each decision is logged as ``permission.decided`` with ``decision``, ``reason`` and
     ``answer``: ``yes``, ``no`` or ``always`` from ``ask``, ``remembered`` when an earlier
-    ``always`` answered, empty when the user did not have to be asked, or could not be.
+    ``always`` answered, empty when the user did not have to be asked, or could not be. Another mode
+    of its rules is logged as ``permission.mode``.
 
     Args:
         policy: a function of the call that returns ``"allow"``, ``"ask"`` or ``"deny"``, or a
@@ -61,6 +62,7 @@ class Permission(Mechanism):
         self._policy = policy
         self._ask = ask
         self._always: set[str] = set()
+        self._mode: Mode = "default"  # that was logged
 
     @property
     def tools(self) -> Sequence[Tool]:
@@ -69,9 +71,25 @@ class Permission(Mechanism):
 
     def system(self, agent: Agent) -> str | None:
         """What plan mode is, when a run starts in it."""
+        self._log_mode()
         if self.rules is None or self.rules.mode != "plan":
             return None
         return _PLAN_MODE + (_PLANNED if PLAN_TOOL in agent.tools else "answer with a plan.")
+
+    def set_mode(self, mode: Mode) -> None:
+        """Choose another mode for the rules, and log it.
+
+        Args:
+            mode: as for :class:`learnkit.Rules`.
+        """
+        if self.rules is not None:
+            self.rules.mode = mode
+            self._log_mode()
+
+    def _log_mode(self) -> None:
+        if self.rules is not None and self.rules.mode != self._mode:
+            self._mode = self.rules.mode
+            self.emit(PermissionMode(mode=self._mode))
 
     @tool(internal=True)
     def propose_plan(self, plan: str) -> str:
@@ -82,7 +100,7 @@ class Permission(Mechanism):
         """
         if self.rules is None or self.rules.mode != "plan":
             return "No plan has to be approved now. Go on."
-        self.rules.mode = "default"
+        self.set_mode("default")
         return "The user has approved the plan. Carry it out."
 
     def refuse(self, agent: Agent, call: Call) -> str | None:

@@ -28,6 +28,8 @@ from learnkit.runtime.truncate import decoded, head_and_tail
 
 #: Bytes a command may print before it is stopped, so that ``yes`` cannot fill the disk.
 DISK_LIMIT = 64_000_000
+#: Seconds between two looks at what a command prints.
+HEARD = 0.25
 #: Seconds between SIGTERM and SIGKILL.
 GRACE = 0.5
 
@@ -75,8 +77,22 @@ class Shell(Protocol):
         stop: Stop | None = None,
         started: Callable[[], object] | None = None,
         stdin: str | None = None,
+        heard: Callable[[str], object] | None = None,
     ) -> ShellResult:
-        """Run a command to its end, its time limit or the stop signal."""
+        """Run a command to its end, its time limit or the stop signal.
+
+        A KeyboardInterrupt ends it, too, and has what it had printed as a note.
+
+        Args:
+            command: for bash.
+            cwd: the folder that it runs in.
+            timeout: seconds.
+            stop: ends it when it is set.
+            started: called once it runs.
+            stdin: its standard input.
+            heard: called with what it has printed since the last call, a few times a second, from
+                any thread; of much at once only the end.
+        """
         ...
 
 
@@ -109,9 +125,12 @@ class LocalShell:
         stop: Stop | None = None,
         started: Callable[[], object] | None = None,
         stdin: str | None = None,
+        heard: Callable[[str], object] | None = None,
     ) -> ShellResult:
         """See :meth:`Shell.run`."""
-        return _run(["bash", "-c", command], _folder(cwd), self._env, timeout, stop, started, stdin)
+        return _run(
+            ["bash", "-c", command], _folder(cwd), self._env, timeout, stop, started, stdin, heard
+        )
 
 
 class BwrapShell:
@@ -163,6 +182,7 @@ class BwrapShell:
         stop: Stop | None = None,
         started: Callable[[], object] | None = None,
         stdin: str | None = None,
+        heard: Callable[[str], object] | None = None,
     ) -> ShellResult:
         """See :meth:`Shell.run`."""
         folder = _folder(cwd)
@@ -175,7 +195,8 @@ class BwrapShell:
         argv = [bwrap, *BASE, *sandbox.mounts(), "--chdir", str(folder)]
         argv += ["--", "bash", "-c", command]
         try:
-            result = _run(argv, folder, self._env, timeout, AnyOf(sandbox, stop), started, stdin)
+            stops = AnyOf(sandbox, stop)
+            result = _run(argv, folder, self._env, timeout, stops, started, stdin, heard)
         finally:
             made = sandbox.clear()
         if made:
@@ -236,6 +257,7 @@ def _run(
     stop: Stop | None,
     started: Callable[[], object] | None,
     stdin: str | None,
+    heard: Callable[[str], object] | None,
 ) -> ShellResult:
     """Check, and supervise the command from a thread that no interrupt can strike.
 
@@ -247,12 +269,12 @@ def _run(
     interrupted, done = threading.Event(), threading.Event()
     stops = (interrupted,) if stop is None else (interrupted, stop)
     if threading.current_thread() is not threading.main_thread():
-        return _supervise(argv, cwd, env, timeout, stops, started, stdin)
+        return _supervise(argv, cwd, env, timeout, stops, started, stdin, heard)
     outcome: list[ShellResult | Exception] = []
 
     def work() -> None:
         try:
-            outcome.append(_supervise(argv, cwd, env, timeout, stops, started, stdin))
+            outcome.append(_supervise(argv, cwd, env, timeout, stops, started, stdin, heard))
         except Exception as error:
             outcome.append(error)
         finally:
@@ -263,10 +285,12 @@ def _run(
         thread.start()
         while not done.wait(0.05):  # not for ever: an interrupt need not come as a signal
             pass
-    except BaseException:
+    except BaseException as error:
         interrupted.set()
         if thread.ident is not None:  # else it will see, when it starts, that it need not
             done.wait()  # Python 3.11 takes a thread for ended once its join was interrupted
+        if outcome and isinstance(outcome[0], ShellResult) and outcome[0].output:
+            error.add_note(outcome[0].output)
         raise
     thread.join()
     if isinstance(outcome[0], Exception):
@@ -282,6 +306,7 @@ def _supervise(
     stops: Sequence[Stop],
     started: Callable[[], object] | None,
     stdin: str | None,
+    heard: Callable[[str], object] | None,
 ) -> ShellResult:
     if any(stop.is_set() for stop in stops):
         return ShellResult("", None, stopped=True)
@@ -309,7 +334,7 @@ def _supervise(
         try:
             if started is not None:
                 started()
-            why = _wait(process, file, timeout, stops)
+            why = _wait(process, file, timeout, stops, heard)
             if why == "flooded":
                 grace = 0.0  # in half a second it could write another gigabyte
         finally:
@@ -333,18 +358,28 @@ def _supervise(
 
 
 def _wait(
-    process: subprocess.Popen[bytes], file: IO[bytes], timeout: float, stops: Sequence[Stop]
+    process: subprocess.Popen[bytes],
+    file: IO[bytes],
+    timeout: float,
+    stops: Sequence[Stop],
+    heard: Callable[[str], object] | None,
 ) -> str:
     """Wait for the main process; return why it has to be ended, or "" when it has ended."""
-    deadline = time.monotonic() + timeout
+    began = time.monotonic()
+    deadline, told, size = began + timeout, began, 0
     pause = 0.0005  # short at first, so that a quick command is not made slow
     while process.poll() is None:
         if any(stop.is_set() for stop in stops):
             return "stopped"
         if time.monotonic() >= deadline:
             return "timed_out"
-        if os.fstat(file.fileno()).st_size > DISK_LIMIT:
+        printed = os.fstat(file.fileno()).st_size
+        if printed > DISK_LIMIT:
             return "flooded"
+        if heard is not None and printed > size and time.monotonic() - told >= HEARD:
+            begin = max(size, printed - 4_000)
+            heard(os.pread(file.fileno(), printed - begin, begin).decode("utf-8", "replace"))
+            told, size = time.monotonic(), printed
         time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
         pause = min(pause * 1.5, 0.02)
     return ""

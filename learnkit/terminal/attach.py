@@ -10,16 +10,18 @@ from pathlib import Path
 
 from learnkit.core.content import Block
 from learnkit.core.frames import ATTACHMENT, attribute, defused
+from learnkit.core.media_tokens import size_of
+from learnkit.errors import UsageError
 
-#: Characters of a text that go along, and bytes of a picture: 5 MB in base64.
-TEXT, PICTURE = 50_000, 3_750_000
+#: Characters of a text that go along, bytes of a picture (5 MB in base64), pixels of its edge.
+TEXT, PICTURE, EDGE = 50_000, 3_750_000, 8_000
 #: What may follow a name in a sentence.
 SIGNS = ".,;:!?)"
 
 _NAMED = re.compile(r"(?<!\S)@(?:\"([^\"\n]+)\"|(\S+))")
 #: A picture that was dropped on the terminal is there with its whole path, perhaps in quotes.
 _DROPPED = re.compile(r"(?<!\S)(['\"]?)(/\S[^'\"\n]*?\.(?:png|jpe?g|gif|webp))\1(?!\S)", re.I)
-#: How the files of pictures begin; what is called one and is none would spoil the conversation.
+#: How the files of pictures begin.
 _TYPES = {
     "png": rb"\x89PNG\r\n\x1a\n",
     "jpeg": rb"\xff\xd8\xff",
@@ -29,7 +31,10 @@ _TYPES = {
 
 
 def attached(prompt: str, folder: Path) -> tuple[str | list[Block], list[str]]:
-    """A prompt with the files that it names, and what to tell the user about them."""
+    """A prompt with the files that it names, and what to tell the user about them.
+
+    A UsageError says which file cannot be sent: a prompt without it would mean something else.
+    """
     names = [quoted or word for quoted, word in _NAMED.findall(prompt)]
     names += [name for _, name in _DROPPED.findall(prompt)]
     blocks: list[Block] = []
@@ -43,11 +48,19 @@ def attached(prompt: str, folder: Path) -> tuple[str | list[Block], list[str]]:
             name = name.rstrip(SIGNS)
             block, about = _block(path, name)
         except (OSError, ValueError) as error:
-            said.append(f"{name} does not go along: {error}")
-        else:
-            blocks.append(block)
-            said.append(f"{name} goes along{about}")
+            raise UsageError(f"not sent: {name}: {error}") from None
+        blocks.append(block)
+        said.append(f"{name} goes along{about}")
     return ([{"type": "text", "text": prompt}, *blocks] if blocks else prompt), said
+
+
+def in_words(prompt: str, folder: Path) -> str:
+    """A prompt with the texts that it names; empty if something else would have to go along."""
+    with suppress(UsageError):
+        made, _ = attached(prompt, folder)
+        blocks = [{"text": made}] if isinstance(made, str) else made
+        return "\n".join(one["text"] for one in blocks) if all("text" in b for b in blocks) else ""
+    return ""
 
 
 def _found(name: str, folder: Path) -> Path | None:
@@ -68,16 +81,34 @@ def _block(path: Path, name: str) -> tuple[Block, str]:
         content = file.read(PICTURE + 1)
     for kind, begins in _TYPES.items():
         if re.match(begins, content, re.DOTALL):
-            if len(content) > PICTURE:
-                raise ValueError(f"a picture may have {PICTURE:,} bytes")
+            if problem := _fault(kind, content):
+                raise ValueError(problem)
             data = base64.b64encode(content).decode()
             source = {"type": "base64", "media_type": f"image/{kind}", "data": data}
             return {"type": "image", "source": source}, ""
-    if b"\0" in content:
-        raise ValueError("it is neither a text nor a picture")
+    if b"\0" in content or re.search(r"\.(png|jpe?g|gif|webp|bmp|tiff?|hei[cf]|avif)$", name, re.I):
+        raise ValueError("it is no text, and no picture of a kind that can be sent (PNG, JPEG, …)")
     text = content.decode("utf-8", "replace")
     about = ""
     if len(text) > TEXT:
         text, about = text[:TEXT], f", its first {TEXT:,} characters"
     head = f'<{ATTACHMENT} path="{attribute(name)}">{about.lstrip(", ")}'
     return {"type": "text", "text": f"{head}\n{defused(text)}\n</{ATTACHMENT}>"}, about
+
+
+def _fault(kind: str, content: bytes) -> str:
+    """Why the API would refuse a picture, as far as that is seen without decoding it."""
+    if len(content) > PICTURE:
+        return f"a picture may have {PICTURE:,} bytes; make it smaller"
+    width, height = size_of(content) or (0, 0)
+    ends = {
+        "png": b"IEND" in content[-100:],
+        "jpeg": content.rfind(b"\xff\xd9") > len(content) // 2,  # a preview in it has one, too
+        "gif": content.rstrip(b"\0").endswith(b";"),
+        "webp": len(content) >= 8 + int.from_bytes(content[4:8], "little"),
+    }
+    if not (width and height and ends[kind]):
+        return "the picture is damaged, or not whole"
+    if max(width, height) > EDGE:
+        return f"{width} × {height} pixels; a picture may have {EDGE:,} on each side"
+    return ""

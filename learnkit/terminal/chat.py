@@ -11,24 +11,28 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.transcript import texts
 from learnkit.errors import LearnkitError
-from learnkit.events.text import clean, count, one_line
+from learnkit.events.text import clean, one_line
+from learnkit.mechanisms.memory import Memory
 from learnkit.runtime.clock import stopped_by
+from learnkit.runtime.workspace import STATE
 from learnkit.terminal.api_error import sentence
 from learnkit.terminal.commands import COMMANDS, Opened, Prompt, answer, in_files, parsed
+from learnkit.terminal.gauge import fitted, gauge
 from learnkit.terminal.input import Keyboard, Lines, can_draw, history_file
 from learnkit.terminal.output import Output
-from learnkit.terminal.permission import Answer, Consent, Question
-from learnkit.terminal.session import Session, open_agent
+from learnkit.terminal.permission import Consent
+from learnkit.terminal.session import Session, open_agent, run_agent
+from learnkit.terminal.signals import LAST_REPLY, be_silent, heard
+from learnkit.terminal.steering import Steering, UserGoal
 
 if TYPE_CHECKING:
-    import anthropic
     from prompt_toolkit.completion import Completer
     from rich.console import Console
 
@@ -39,11 +43,6 @@ if TYPE_CHECKING:
     from learnkit.terminal.saved import Record
 
 Read = Callable[[str], str]
-
-#: Seconds that a request of a teammate, which nothing can interrupt, may hold up the end. Jobs and
-#: commands have ended long before.
-LAST_REPLY = 5.0
-
 
 #: Lines of the agent's list above the input.
 PANEL = 5
@@ -70,11 +69,14 @@ class Chat:
         rules: Rules | None = None,
         remote: str = "",
     ) -> None:
+        from rich.console import Console
+
         self._sessions, self._workspace = sessions, Path(workspace)
         self._record, self._next = record, True  # what is opened, and whether it still has to be
         self._rules, self._remote = rules, remote
         drawn = read is None and can_draw()
-        self.output = Output(console or plain_console(), markdown=drawn, changed=self._changed)
+        console = console or Console(highlight=False)
+        self.output = Output(console, markdown=drawn, changed=self._changed)
         self._keyboard = Keyboard(self.output, self, history_file()) if drawn else None
         self._input = self._keyboard or Lines(read or input, self.output)
         self._playback: Playback | None = None
@@ -82,13 +84,17 @@ class Chat:
         self._ready = self._running = self._leaving = False
         self._heard_end = False
         self._presses = 0  # of Ctrl-C, since the user has sent something
-        self._length = ""
+        self._gauge: tuple[str, list[str]] = ("", [])  # the place; context, turns and cost
 
     # In the main thread
 
     def run(self) -> int:
         """Talk until the user leaves, or a signal ends it."""
-        with self._signals(), contextlib.ExitStack() as stack:
+        also = [signal.SIGINT] if self._keyboard is not None else []
+        with (
+            heard(self._heard, signal.SIGTERM, signal.SIGHUP, *also),
+            contextlib.ExitStack() as stack,
+        ):
             stack.callback(self._close)
             if self._keyboard is not None:
                 self._keyboard.start()
@@ -108,11 +114,12 @@ class Chat:
         """Open a session, and talk in it until the user leaves it for another one, or for good."""
         with contextlib.ExitStack() as stack:
             session = stack.enter_context(self._sessions(self._record))
-            stack.callback(self._part, over if session.limited else None)
             try:
                 self._open(session, stack)
             except OSError as error:
                 raise LearnkitError(clean(str(error))) from None
+            finally:
+                stack.callback(self._part, over if session.limited else None)
             self._talk()
 
     def _part(self, over: threading.Timer | None) -> None:
@@ -126,9 +133,14 @@ class Chat:
 
     def _open(self, session: Session, stack: contextlib.ExitStack) -> None:
         self._playback, self._workspace = session.playback, session.workspace
-        consent = Consent(self._rules, self._ask) if self._rules is not None else None
+        consent = None
+        if self._rules is not None:
+            consent = Consent(self._rules, self._input.ask, self._keep)
         wait = self.output.wait
-        self.agent = open_agent(session, stack, wait, consent, remote=self._remote)
+        guarded = any(one.moment == "prompt" for one in session.settings.hooks)
+        steering = [] if guarded else [Steering(self._steer)]  # such a hook sees prompts only
+        own = [*steering, UserGoal(), Memory(session.workspace / STATE / "memory")]
+        self.agent = open_agent(session, stack, wait, consent, own, remote=self._remote)
         self.agent.hear = self._hear
         self.output.api = str(getattr(self.agent.client, "base_url", ""))
         self.agent.events.subscribe(self.output.event)
@@ -156,7 +168,9 @@ class Chat:
     def _talk(self) -> None:
         while not (self._leaving or self._next):
             try:
-                line = self._input.next(self._length)
+                line = self._input.next(" · ".join(self._gauge[1]))
+                if self._keyboard is not None and line.strip():
+                    self._echo(line.strip("\n"))
             except KeyboardInterrupt:
                 if not self._leaving:
                     self.output.say("\n(/quit leaves)", "dim")
@@ -179,10 +193,11 @@ class Chat:
 
         from learnkit.terminal.attach import attached
 
-        prompt, said = attached(text, self._workspace)
-        for line in said:
-            self.output.say(f"({clean(line)})", "dim")
+        before = list(self.agent.messages)
         try:
+            prompt, said = attached(text, self._workspace)
+            for line in said:
+                self.output.say(f"({clean(line)})", "dim")
             outcome = self._run_agent(prompt)
         except KeyboardInterrupt:
             self._running = False
@@ -190,28 +205,28 @@ class Chat:
             if self._keyboard is not None:
                 self._keyboard.take_back()
             self.output.say("(cancelled; the conversation is kept)", "dim")
-        except anthropic.APIError as error:
-            self.output.say(sentence(error, self.output.api, chat=True), "red")
-        except (LearnkitError, anthropic.AnthropicError) as error:
-            self.output.say(clean(str(error)), "red")
-        except OSError as error:  # a disk is full, a folder is gone, a database cannot go on
-            self.output.say(clean(f"{error} (the conversation is kept)"), "red")
+        except (LearnkitError, anthropic.AnthropicError, OSError) as error:  # also a full disk
+            refused = isinstance(error, anthropic.APIError)
+            why = sentence(error, self.output.api, chat=True) if refused else clean(str(error))
+            self.output.say(why, "red")
+            forgotten = self.agent.messages == before
+            if self._keyboard is not None:  # what waits would fail as well
+                self._keyboard.take_back()
+                self._keyboard.give_back(text * forgotten)
+            elif forgotten:
+                self.output.say("(the prompt was not answered, and is forgotten)", "dim")
+            if not forgotten:
+                how = "/rewind lists the prompts that you can go back to"
+                self.output.say(f"(the conversation is kept; {how})", "dim")
         else:
             if outcome.reason not in ("end_turn", "stop_sequence"):
                 self.output.say(f"({outcome.reason.replace('_', ' ')})", "dim")
 
     def _run_agent(self, prompt: str | list[Block]) -> Any:
-        import anthropic
-
         self.output.status.start()
         try:
             self._running = True
-            try:
-                return self.agent.run(prompt)
-            except anthropic.BadRequestError as error:
-                if not self._gives_up_cache(error):
-                    raise
-                return self.agent.run()
+            return run_agent(self.agent, prompt, lambda line: self.output.say(line, "dim"))
         finally:
             self._running = False
             self.output.end()
@@ -221,21 +236,31 @@ class Chat:
             self._measure()
             self._changed()
 
-    def _gives_up_cache(self, error: anthropic.BadRequestError) -> bool:
-        """Leave out the marks for the prompt cache from now on, if the server refuses them."""
-        settings = self.agent.settings
-        if "cache_control" in settings or "cache_control" not in str(error):
-            return False
-        settings["cache_control"] = None  # teammates and subagents inherit it
-        self.output.say("(this server refuses cache_control: no prompt cache from now on)", "dim")
-        return True
-
     def _hear(self, kind: str, text: str) -> None:
         """Show a piece of the agent's reply."""
         if self._playback is not None:
             self._playback.wait()
         if kind == "text":
             self.output.write(text)
+        elif kind == "output":
+            self.output.status.printed += text
+
+    def _steer(self) -> list[str]:
+        """What the user has said meanwhile; a command or a picture waits until the turn is over."""
+        from learnkit.terminal.attach import in_words
+
+        if self._keyboard is None:
+            return []
+        known: dict[str, str] = {}
+
+        def wanted(line: str) -> bool:
+            known[line] = "" if parsed(line) else in_words(line, self._workspace)
+            return bool(known[line])
+
+        taken = self._keyboard.take(wanted)
+        for line in taken:
+            self._echo(line.strip("\n"))
+        return [known[line] for line in taken]
 
     def _stop_teammates(self) -> None:
         """An interrupted turn is over for all of them, also when the lead was not waiting."""
@@ -348,16 +373,18 @@ class Chat:
             except (LearnkitError, OSError) as error:  # it is open elsewhere, or damaged
                 self.output.say(clean(str(error)), "red")
 
-    def _ask(self, question: Question) -> Answer:
-        with self.output.status.asking(question.agent.name):
-            return self._input.ask(question)
+    def _keep(self, patterns: list[str]) -> None:
+        """Keep what the user allows for good, in this project."""
+        from learnkit.mechanisms.settings import Settings
+
+        try:
+            Settings.keep(self._workspace, patterns)
+        except (LearnkitError, OSError) as error:
+            self.output.say(f"(not kept: {clean(str(error))})", "red")
 
     def _measure(self) -> None:
-        """Note how long the conversation is; it takes too long to do so for each key."""
-        from learnkit.core.token_count import estimate_tokens
-
-        tokens = estimate_tokens(self.agent.messages)
-        self._length = f"≈{tokens:,} tokens · {count(self.output.status.turns, 'turn')}"
+        """Note how full the context is; it takes too long to do so for each key."""
+        self._gauge = gauge(self.agent, self._workspace)
 
     def _echo(self, text: str) -> None:
         """Show what was sent, above the input line."""
@@ -376,25 +403,21 @@ class Chat:
         self._presses = 0
         text, playback = line.strip(), self._playback
         command = parsed(text)
-        if text:
-            self._echo(line.strip("\n"))
+        known = COMMANDS.get(command[0]) if command is not None else None
         if command is not None and command[0] in ("quit", "exit"):
             self.left()
-        elif not self._running:
-            if text or playback is not None:
-                self._send(line)
-        elif command is not None:
-            known = COMMANDS.get(command[0])
-            if playback is not None or (known is not None and known.at_once):
-                self._command_meanwhile(text)
-            else:
-                self._later(line)
-        elif playback is not None:
+        elif self._running and (known is not None and (known.at_once or playback is not None)):
+            self._echo(text)
+            self._command_meanwhile(text)
+        elif self._running and playback is not None:
             if text:
                 self.output.say("The recording is playing, so this was not sent.", "dim")
             playback.resume()
-        elif text:
-            self._later(line)
+        elif self._keyboard is not None and (text or playback is not None):
+            self._keyboard.send(line)
+            if self._running:
+                self.agent.wake.set()  # it may wait for a job
+                self._changed()
 
     def interrupted(self) -> None:
         """The user has pressed Ctrl-C: this stops what runs, and a second one leaves."""
@@ -434,16 +457,19 @@ class Chat:
         """What goes on; else how long the conversation is."""
         playback = self._playback
         if not self._ready:
-            shown = self.output.status.waiting or "starting …"
+            shown = [self.output.status.waiting or "starting …"]
         elif playback is not None and playback.paused:
-            shown = "paused · Enter goes on · Ctrl-C leaves"
+            shown = ["paused · Enter goes on · Ctrl-C leaves"]
         elif line := self.output.status.line(width):
-            shown = line
+            shown = [line]
         else:
             keys = "Enter plays on" if playback is not None and playback.next else "/help"
-            mode = self._rules.mode if self._rules is not None else "default"
-            shown = f"{keys} · " + (f"{mode} · " if mode != "default" else "") + self._length
-        lines = [*(self._panel() if self._ready else []), shown]
+            mode = [self._rules.mode] if self._rules is not None else []
+            shown = fitted([keys, self.agent.model, *mode], *self._gauge, width - 1)
+        printed = [f"│ {line}" for line in self.output.status.printed_lines]
+        queued = self._keyboard.queued if self._keyboard is not None and self._running else []
+        waits = [f"queued (↑ takes it back): {line}" for line in queued[:PANEL]]
+        lines = [*printed, *(self._panel() if self._ready else []), *waits, *shown]
         return "\n".join(one_line(line, max(1, width - 1)) for line in lines)
 
     def _panel(self) -> list[str]:
@@ -462,14 +488,6 @@ class Chat:
         paused = self._playback is not None and self._playback.paused
         return self.output.status.busy and not paused
 
-    def _send(self, line: str) -> None:
-        if self._keyboard is not None:
-            self._keyboard.send(line)
-
-    def _later(self, line: str) -> None:
-        self.output.say("(this will be sent when the turn is over)", "dim")
-        self._send(line)
-
     def _changed(self) -> None:
         if self._keyboard is not None:
             self._keyboard.refresh()
@@ -487,22 +505,6 @@ class Chat:
         if self._keyboard is not None:
             self._keyboard.close()
 
-    @contextlib.contextmanager
-    def _signals(self) -> Iterator[None]:
-        """While the block runs, signals end the conversation as /quit does."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        wanted = [signal.SIGTERM, signal.SIGHUP]
-        if self._keyboard is not None:
-            wanted.append(signal.SIGINT)
-        before = {one: signal.signal(one, self._heard) for one in wanted}
-        try:
-            yield
-        finally:
-            for one, handler in before.items():
-                signal.signal(one, handler)
-
     def _heard(self, number: int, frame: object) -> None:
         """A signal has come: leave, or cancel the turn."""
         if number != signal.SIGINT:
@@ -516,18 +518,3 @@ class Chat:
             raise KeyboardInterrupt
         if self._running:
             raise KeyboardInterrupt
-
-
-def plain_console() -> Console:
-    """The terminal, or the pipe, as rich sees it."""
-    from rich.console import Console
-
-    return Console(highlight=False)
-
-
-def be_silent() -> None:
-    """The terminal is gone: what is still printed must not fail."""
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(nothing, stream)
-    os.close(nothing)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import sys
 import tempfile
+import textwrap
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from importlib import metadata
-from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,9 +23,6 @@ from learnkit.events.text import clean
 from learnkit.runtime import atomic_write
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from learnkit.clients.recordings.recording import Recording
     from learnkit.terminal.headless import Form
     from learnkit.terminal.saved import Record
     from learnkit.terminal.session import Session
@@ -82,7 +78,8 @@ def lab(
     from learnkit.course.workbook import folder as workbook
 
     work, lesson, rest = _placed([folder, lesson, *context.args])
-    rest += _checked_port(rest)
+    if any(word.startswith(("--port", "--ServerApp.port")) for word in rest):
+        rest += ["--ServerApp.port_retries=0"]  # this one, or an error
     if not copy_only:
         with lab_extra():
             metadata.version("jupyterlab")  # importing it takes two seconds
@@ -100,28 +97,6 @@ def lab(
     sys.stdout.flush()
     # JupyterLab takes the place of this process, so a signal that ends the one ends the other.
     os.execve(sys.executable, command, workbook.environment(work))
-
-
-_PORT = re.compile(r"--(?:port|ServerApp\.port)(?:=(.*))?")
-
-
-def _checked_port(options: list[str]) -> list[str]:
-    """More options, if the user's name a port: JupyterLab takes that one, and no other."""
-    given = ((_PORT.fullmatch(one), after) for one, after in pairwise([*options, ""]))
-    ports = [found[1] or after for found, after in given if found]
-    if not (ports and ports[-1].isdecimal() and 0 < int(ports[-1]) < 65536):
-        return []  # none, or one that JupyterLab will complain about
-    port = int(ports[-1])
-    with socket.socket() as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            tried.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise UsageError(
-                f"port {port} cannot be used ({error.strerror}); give another one, such as "
-                f"--port {port + 1 if port < 65535 else 8888}, or none"
-            ) from None
-    return ["--ServerApp.port_retries=0"]
 
 
 def _placed(given: list[str]) -> tuple[Path, str, list[str]]:
@@ -227,7 +202,8 @@ def record(
     path = course_files.recordings() / f"{course_files.name(notebook)}.yaml"
     before = Recording.load(path) if path.exists() else Recording()
     if not keep_replies and not yes:
-        _ask_about_cost(before)
+        asked = f"The recording has {len(before.turns)} replies. Ask the API for new ones?"
+        typer.confirm(asked, abort=True)
     with tempfile.TemporaryDirectory(prefix="learnkit-") as folder:
         copy = Path(folder) / path.name
         if path.exists():
@@ -260,7 +236,9 @@ class _Chat(typer.core.TyperCommand):
         except LearnkitError as error:
             if ctx.params["prompt"] is None:
                 raise
-            typer.echo(f"learnkit: {clean(str(error))}", err=True)
+            from learnkit.terminal.headless import failed
+
+            failed(str(error), json=ctx.params["as_json"] or ctx.params["stream_json"])
             raise typer.Exit(1) from None  # 2 says something else to a script
 
 
@@ -297,7 +275,6 @@ def chat(
     remote: Annotated[
         str, typer.Option(help="a git remote that teammates on other machines share, as origin")
     ] = "",
-    picture: Annotated[Path | None, typer.Option(help="save what was shown, as an SVG")] = None,
 ) -> None:
     """Talk to an agent with all twelve mechanisms: live with a key, or a recording without.
 
@@ -323,18 +300,20 @@ def chat(
         raise UsageError("there is no ANTHROPIC_API_KEY; set one, or try: chat --replay s12")
     else:
         from learnkit.mechanisms.settings import Settings
-        from learnkit.terminal.saved import folder_of, listing, record_of
+        from learnkit.terminal.saved import folder_of, record_of
 
+        if not workspace.is_dir():
+            raise UsageError(f"there is no folder {workspace}")
         folder = folder_of(workspace)
         asks = prompt is None and sys.stdin.isatty()
         settings = Settings.load(workspace, _accepts if asks else None)
-        if settings.declined is not None:
-            typer.echo(f"{settings.declined} was not accepted: only what it denies holds", err=True)
+        for note in settings.notes:
+            _tell(note)
         rules = settings.rules("yes" if yes else "plan" if plan else None)
         rules.add("allow", *allow or ())
-        record = record_of(folder, last=go_on, name=resume or "")
         if resume == "":
-            typer.echo(listing(folder))
+            resume = _picked(folder)
+        record = record_of(folder, last=go_on, name=resume or "")
 
     def opened(saved: Record | None) -> AbstractContextManager[Session]:
         return live(workspace, saved, settings) if saved is not None else recorded(replay)
@@ -346,20 +325,28 @@ def chat(
         limits: Any = {"max_turns": max_turns, "max_cost": max_cost}
         run = Headless(opened(record), rules, form, remote=remote, **limits)
         raise typer.Exit(run.run(whole_prompt(prompt)))
-    console = _console(picture)
-    code = Chat(opened, workspace, record=record, console=console, rules=rules, remote=remote).run()
-    if picture is not None:
-        svg = console.export_svg(title="learnkit chat")
-        # A browser would fetch the fonts from a server.
-        fonts = re.compile(r"@font-face\s*\{.*?\}", re.DOTALL)
-        atomic_write.replace(picture, fonts.sub("", svg))
-    raise typer.Exit(code)
+    chat = Chat(opened, workspace, record=record, rules=rules, remote=remote)
+    raise typer.Exit(chat.run())
+
+
+def _picked(folder: Path) -> str:
+    """The name of the session that the user takes from the list; else the command is over."""
+    from learnkit.terminal.input import can_draw
+    from learnkit.terminal.picker import picked
+    from learnkit.terminal.saved import listing, sessions
+
+    saved = sessions(folder)
+    if not (saved and can_draw()):
+        typer.echo(listing(folder, "learnkit chat --resume"))
+    elif (number := picked([str(one) for one in saved])) is not None:
+        return saved[number].path.stem
+    raise typer.Exit
 
 
 def _accepts(place: Path, text: str) -> bool:
     """Ask the user whether a project's settings may count."""
     typer.echo(f"This project has settings of its own, {place}:\n\n{clean(text)}")
-    return typer.confirm("May they allow calls and run commands?")
+    return typer.confirm("May they allow calls, and run commands and servers?")
 
 
 @app.command()
@@ -433,14 +420,6 @@ def serve(
     raise typer.Exit(serve(Model.of(what), context.meta["command"], port=port, folder=folder))
 
 
-def _console(picture: Path | None) -> Console:
-    from rich.console import Console
-
-    if picture is None:
-        return Console(highlight=False)
-    return Console(highlight=False, record=True, width=100)
-
-
 @backend.command()
 def init(
     address: Annotated[
@@ -493,7 +472,7 @@ def join(
     Put a password into LEARNKIT_BACKEND or ~/.pgpass: other users can see a command's arguments.
     \f
     """
-    from learnkit.terminal.join import Seat, join
+    from learnkit.terminal.join import join
     from learnkit.terminal.session import live
 
     if not os.environ.get("ANTHROPIC_API_KEY"):
@@ -505,9 +484,9 @@ def join(
         raise UsageError(
             "nobody can be asked here about commands and edits; add --yes to allow all"
         )
-    session = live(workspace)
-    seat = Seat(address, team, name, role, lead, max_idle, lease, plan, remote)
-    raise typer.Exit(join(seat, session, _console(None), ask=not yes))
+    place = {"name": name, "role": role, "team": team, "lead": lead, "max_idle": max_idle}
+    more = {"lease": lease, "plan_required": plan, "remote": remote}
+    raise typer.Exit(join(live(workspace), address=address, ask=not yes, **place, **more))
 
 
 @app.command()
@@ -521,31 +500,21 @@ def doctor(
     \f
     """
     if live:
-        _doctor_live()
-    from learnkit.terminal.doctor import examine
+        from learnkit.clients.connect import connect, model_setting
+        from learnkit.terminal.live_check import check_server
 
-    findings = examine()
-    rows = [
-        ("✓" if one.works else "✗" if one.needed else "○", one.what, one.found, one.purpose)
-        for one in findings
-    ]
-    _table("what it is for", rows)
-    raise typer.Exit(1 if any(one.needed and not one.works for one in findings) else 0)
+        with connect("live") as client:
+            found = check_server(client, model_setting())
+        heading, worked = "what to do", found[0].works
+    else:
+        from learnkit.terminal.doctor import examine
 
-
-def _doctor_live() -> NoReturn:
-    from learnkit.clients.connect import connect, model_setting
-    from learnkit.terminal.live_check import check_server
-
-    with connect("live") as client:
-        found = check_server(client, model_setting())
-    _table("what to do", [("✓" if o.works else "✗", o.what, o.found, o.advice) for o in found])
-    raise typer.Exit(0 if found[0].works else 1)
-
-
-def _table(purpose: str, rows: Sequence[Sequence[str]]) -> None:
-    """Print findings: a sign, what was looked at, what was found, and what it means."""
-    _rows(("", "what", "found", purpose), rows)
+        found = examine()
+        heading, worked = "what it is for", all(one.works for one in found if one.needed)
+    signs = ["✓" if one.works else "✗" if one.needed or live else "○" for one in found]
+    rows = [(s, o.what, o.found, o.purpose) for s, o in zip(signs, found, strict=True)]
+    _rows(("", "what", "found", heading), rows)
+    raise typer.Exit(0 if worked else 1)
 
 
 def _rows(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -561,12 +530,21 @@ def _rows(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     Console().print(table)
 
 
+def _tell(text: str) -> None:
+    """Say something on standard error; in a terminal its lines end between words."""
+    said, columns = f"learnkit: {clean(text)}", shutil.get_terminal_size().columns
+    if sys.stderr.isatty():
+        lines = (textwrap.wrap(one, columns, break_on_hyphens=False) for one in said.split("\n"))
+        said = "\n".join("\n".join(one) for one in lines)
+    typer.echo(said, err=True)
+
+
 def main() -> None:
     """Run the command line; an error of the package is a sentence, not a traceback."""
     try:
         app()
     except LearnkitError as error:
-        typer.echo(f"learnkit: {clean(str(error))}", err=True)
+        _tell(str(error))
         sys.exit(2)
     except Exception as error:
         # Only a command that runs notebooks has imported this module, and a learner may lack it.
@@ -590,17 +568,3 @@ def _notebook(lesson: str, folder: Path) -> Path:
         known = ", ".join(every)
         raise UsageError(f"there is no lesson {lesson!r} in {folder}; there are: {known or 'none'}")
     return found[0]
-
-
-def _ask_about_cost(before: Recording) -> None:
-    from learnkit.core.token_count import estimate_tokens
-
-    prefixes = [p for one in before.scenarios for p in before.prefixes(one).values()]
-    sent = sum(sum(prefix.tokens) for prefix in prefixes)
-    replies = (list(getattr(turn.answer, "content", ())) for turn in before.turns)
-    received = sum(map(estimate_tokens, replies))
-    typer.confirm(
-        f"The last recording took {len(prefixes)} requests: ≈{sent:,} tokens in, "
-        f"≈{received:,} out. Ask the API for a new one?",
-        abort=True,
-    )

@@ -7,7 +7,7 @@ itself, such as another session, is its answer, and the chat does it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -78,16 +78,16 @@ def parsed(line: str) -> tuple[str, str] | None:
 def answer(agent: Agent, line: str) -> Answer:
     """Return the answer to a command."""
     name, rest = parsed(line) or ("", "")
-    if name not in COMMANDS:
-        own = in_files(_root(agent))
-        if name in own:
-            return Prompt(own[name].prompt(rest))
-        known = ", ".join(f"/{one}" for one in (*COMMANDS, *own))
-        return f"there is no /{name}; there are: {known}"
-    command = COMMANDS[name]
-    if rest and not command.argument:
-        return f"/{name} takes no argument, so {rest!r} means nothing to it"
     try:
+        if name not in COMMANDS:
+            own = in_files(_root(agent))
+            if name in own:
+                return Prompt(own[name].prompt(rest))
+            known = ", ".join(f"/{one}" for one in (*COMMANDS, *own))
+            return f"there is no /{name}; there are: {known}"
+        command = COMMANDS[name]
+        if rest and not command.argument:
+            return f"/{name} takes no argument, so {rest!r} means nothing to it"
         return command.answer(agent, rest) or "(nothing)"
     except (LearnkitError, OSError) as error:
         return str(error)
@@ -97,11 +97,15 @@ def in_files(workspace: Path) -> dict[str, CommandFile]:
     """The commands that the user and the project have in files, by name in lower case."""
     from learnkit.mechanisms.prompt_files import PromptFiles
 
-    return {name.lower(): one for name, one in PromptFiles(workspace).commands.items()}
+    found = {name.lower(): one for name, one in PromptFiles(workspace).commands.items()}
+    return {name: one for name, one in found.items() if name not in COMMANDS}
 
 
-def _of(agent: Agent, kind: type[M]) -> M | None:
-    return next((one for one in agent.mechanisms if isinstance(one, kind)), None)
+def _of(agent: Agent, kind: type[M], missing: str = "") -> M:
+    for one in agent.mechanisms:
+        if isinstance(one, kind):
+            return one
+    raise UsageError(missing or f"this agent has no {kind.__name__}")
 
 
 def _number(name: str, rest: str, what: str) -> int:
@@ -130,23 +134,19 @@ def _tools(agent: Agent, rest: str) -> str:
 def _tasks(agent: Agent, rest: str) -> str:
     from learnkit.mechanisms.tasks import Tasks, render
 
-    tasks = _of(agent, Tasks)
-    return render(tasks.board.tasks()) if tasks else "there is no board here"
+    return render(_of(agent, Tasks).board.tasks())
 
 
 def _team(agent: Agent, rest: str) -> str:
     from learnkit.mechanisms.teams.lead import Team
 
-    team = _of(agent, Team)
-    return str(team.list_teammates()) if team else "there is no team here"
+    return str(_of(agent, Team).list_teammates())
 
 
 def _inbox(agent: Agent, rest: str) -> str:
     from learnkit.mechanisms.teams.lead import Team
 
     team = _of(agent, Team)
-    if team is None:
-        return "there is no team here"
     known = [agent.name, *(one["name"] for one in team.roster.members())]
     if rest and rest not in known:
         return f"there is no inbox of {rest!r}; there are: {', '.join(known)}"
@@ -157,36 +157,50 @@ def _inbox(agent: Agent, rest: str) -> str:
 def _todo(agent: Agent, rest: str) -> str:
     from learnkit.mechanisms.todo import Todo
 
-    todo = _of(agent, Todo)
-    return todo.render() if todo else "there is no list here"
+    return _of(agent, Todo).render()
 
 
 def _skills(agent: Agent, rest: str) -> str:
     from learnkit.mechanisms.skills.mechanism import Skills
 
-    skills = _of(agent, Skills)
-    found = skills.skills.values() if skills else []
-    lines = [f"{one.name}: {one.description}" for one in found]
-    lines += [f"! {one}" for one in (*skills.problems, *skills.warnings)] if skills else []
+    skills = _of(agent, Skills, "there are no skills")
+    lines = [f"{one.name}: {one.description}" for one in skills.skills.values()]
+    lines += [f"! {one}" for one in (*skills.problems, *skills.warnings)]
     return "\n".join(lines) or "there are no skills"
 
 
 def _compact(agent: Agent, rest: str) -> str:
     from learnkit.mechanisms.compaction.mechanism import Compaction
 
-    if _of(agent, Compaction) is None:
-        return "there is no compaction here"
+    _of(agent, Compaction)
     agent.tools["compact"].run(agent, {"focus": rest} if rest else {})
     return "The conversation will be summarised with the next turn."
 
 
 def _cost(agent: Agent, rest: str) -> str:
-    from learnkit.core.usage import Meter
-
     events = list(agent.events)
     lanes = dict.fromkeys(event.lane for event in events if event.type == "model.replied")
-    lines = [f"{lane}: {Meter.of(events, lane)}" for lane in lanes]
-    return "\n".join([*lines, f"all: {Meter.of(events)}", *money(events)])
+    each = [(lane, [one for one in events if one.lane == lane]) for lane in lanes]
+    lines = [_used(who, own) for who, own in (*(each if len(each) > 1 else []), ("all", events))]
+    return "\n".join([*lines, *money(events), "A turn is one request to the model."])
+
+
+def _used(who: str, events: Sequence[Event]) -> str:
+    """What an agent has used, or all of them."""
+    from learnkit.core.usage import Meter, Usage
+
+    used, about = Meter.of(events), ""
+    about = "≈" if used.simulated else ""
+    cost = Usage.of(events).cost
+    parts = (
+        f"{who}: {count(used.turns, 'turn')}",
+        count(used.calls, "tool call"),
+        f"{about}{used.input_tokens:,} tokens in, of which {about}{used.cached_tokens:,} from the "
+        "cache",
+        f"{about}{used.output_tokens:,} out",
+        *([] if cost is None or who == "all" else [f"${cost:,.4f}"]),
+    )
+    return " · ".join(parts)
 
 
 def money(events: Iterable[Event]) -> list[str]:
@@ -250,7 +264,9 @@ def _resume(agent: Agent, rest: str) -> Answer:
 def _export(agent: Agent, rest: str) -> str:
     path = _root(agent) / Path(rest or "conversation.md").expanduser()
     if path.exists():
-        raise UsageError(f"{path} is there already; /export takes another name")
+        raise UsageError(f"{path} is there already; give another name, as /export NAME.md")
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no folder {path.parent}; make it, or give another name")
     if path.suffix == ".jsonl":
         agent.events.save(path)
         return f"{path} has the event log: lk.EventLog.load reads it"
@@ -289,7 +305,7 @@ def _rewind(agent: Agent, rest: str) -> str:
     from learnkit.terminal.session import restore_list
 
     kept = _of(agent, Checkpoints)
-    if kept is None or not kept.checkpoints:
+    if not kept.checkpoints:
         return "there is nothing to go back to"
     if not rest:
         lines = [f"{o.number:3}  {o.prompt}  {', '.join(o.files)}" for o in kept.checkpoints]
@@ -301,6 +317,8 @@ def _rewind(agent: Agent, rest: str) -> str:
     only = what.strip()
     files, conversation = only != "conversation", only != "files"
     at = _number("rewind", number, "the number of a prompt")
+    if at not in [one.number for one in kept.checkpoints]:
+        raise UsageError(f"there is no prompt {at} to go back to; /rewind lists them")
     restored, whole = kept.rewind(at, files=files, conversation=conversation)
     restore_list(agent)
     said = f"put back: {', '.join(restored) or 'no file'}; commands are not undone" if files else ""
@@ -312,29 +330,79 @@ def _rewind(agent: Agent, rest: str) -> str:
 def _permissions(agent: Agent, rest: str) -> str:
     from learnkit.mechanisms.permission import Permission
     from learnkit.mechanisms.rules import MODES
+    from learnkit.mechanisms.settings import Settings
 
     permission = _of(agent, Permission)
-    rules = permission.rules if permission else None
+    rules = permission.rules
     if rules is None:
         return "nothing is asked about here"
     kind, _, pattern = rest.partition(" ")
     if (mode := next((one for one in MODES if one == rest), None)) is not None:
-        rules.mode = mode
+        permission.set_mode(mode)
+    elif rest == "forget":
+        Settings.keep(_root(agent), [])
+        return "what was kept for this project is forgotten; this chat keeps its rules to its end"
+    elif kind == "keep" and pattern.strip():
+        rules.add("allow", pattern.strip())
+        Settings.keep(_root(agent), [pattern.strip()])
     elif pattern.strip() and (known := next((one for one in KINDS if one == kind), None)):
         rules.add(known, pattern.strip())
     elif rest:
         raise UsageError(f"/permissions takes a mode ({', '.join(MODES)}) or allow bash(pytest:*)")
     told = [(kind, [one.text for one in getattr(rules, kind)]) for kind in KINDS]
     lines = [f"{kind}: {', '.join(patterns)}" for kind, patterns in told if patterns]
-    how = "/permissions plan takes another mode; /permissions allow bash(pytest:*) adds a rule"
+    how = (
+        "/permissions plan takes another mode; /permissions allow bash(pytest:*) adds a rule, and "
+        "keep in place of allow keeps it for this project; /permissions forget takes that back"
+    )
     return "\n".join([f"mode: {rules.mode}", *lines, *([] if rest else [how])])
+
+
+def _mcp(agent: Agent, rest: str) -> str:
+    from learnkit.mechanisms.mcp import Mcp
+
+    how = 'settings name them: [mcp] weather = ["python", "w.py"]'
+    servers = _of(agent, Mcp, f"there are no MCP servers; {how}")
+    lines = [f"{name}: {clean(state)}" for name, state in servers.states.items()]
+    return "\n".join([*lines, *(f"  {name}" for name in agent.tools if name.startswith("mcp__"))])
+
+
+def _memory(agent: Agent, rest: str) -> str:
+    from learnkit.mechanisms.memory import Memory
+
+    memory = _of(agent, Memory)
+    if rest:
+        return str(memory.memory_view(rest))
+    if not list(memory.folder.glob("*.md")):
+        return "there are no notes yet; the model writes them when it learns what should last"
+    how = f"/memory NAME shows a note; the files are in {memory.folder}"
+    return f"{memory.memory_find('')}\n{how}"
+
+
+def _goal(agent: Agent, rest: str) -> Answer:
+    from learnkit.mechanisms.goal import Goal
+    from learnkit.terminal.steering import UserGoal
+
+    slot = _of(agent, UserGoal)
+    if not rest:
+        goal = slot.goal
+        how = "/goal all tests pass -- pytest -q sets one with a check; /goal off takes it away"
+        if goal is None:
+            return f"there is no goal; {how}"
+        check = goal.check or "a second request judges, which costs as much as a turn"
+        return f"goal: {goal.goal}\ncheck: {check}\nlast check: {goal.verdict or 'none yet'}\n{how}"
+    if rest == "off":
+        slot.goal = None
+        return "there is no goal any more"
+    sentence, _, check = rest.partition(" -- ")
+    slot.goal = Goal(sentence, check.strip() or None, workspace=_root(agent))
+    return Prompt(sentence)
 
 
 def _root(agent: Agent) -> Path:
     from learnkit.mechanisms.coding import CodingTools
 
-    coding = _of(agent, CodingTools)
-    return coding.workspace.root if coding else Path.cwd()
+    return _of(agent, CodingTools).workspace.root
 
 
 #: What /init says to the agent.
@@ -350,6 +418,7 @@ INIT = (
 #: The last lines of /help.
 KEYS = (
     "Enter sends; Alt+Enter or Ctrl+J begins a new line; Tab completes a command or a file.",
+    "While the model works, it reads what you send with its next results; Up takes it back.",
     "@ and some letters of a name send a file along. At a question, 'n because …' tells the model.",
     "Ctrl-C stops what runs, and the conversation is kept; a second Ctrl-C, or Ctrl-D, leaves.",
 )
@@ -374,6 +443,11 @@ COMMANDS: dict[str, Command] = {
     "clear": Command("begin a new conversation; /resume finds this one", _clear, at_once=False),
     "resume": Command("the saved conversations, or one of them", _resume, "[ID]", at_once=False),
     "export": Command("write the conversation to a file, .md or .jsonl", _export, "[FILE]"),
+    "goal": Command(
+        "work until a goal is met, with a check", _goal, "[GOAL -- COMMAND]", at_once=False
+    ),
+    "memory": Command("the notes for later sessions, or one", _memory, "[NAME]"),
+    "mcp": Command("the MCP servers, and their tools", _mcp),
     "events": Command(f"the last {EVENTS} events, or as many as you say", _events, "[NUMBER]"),
     "quit": Command("leave", _help),
 }

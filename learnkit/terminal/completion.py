@@ -10,7 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion, FuzzyCompleter
+from prompt_toolkit.completion import (
+    CompleteEvent,
+    Completer,
+    Completion,
+    FuzzyCompleter,
+    WordCompleter,
+)
 from prompt_toolkit.document import Document
 
 from learnkit.runtime.git import preamble
@@ -19,6 +25,7 @@ from learnkit.runtime.git import preamble
 FILES, OFFERED, FRESH = 20_000, 100, 10.0
 
 _WORD = r"^[^\s'\"`(@]+"
+_NOTHING = re.compile("(?!)")  # a list is offered as a whole: what is around it chooses
 _COMMAND = re.compile(r"/[\w-]*")
 
 
@@ -26,11 +33,13 @@ class Known(Completer):
     """What may follow: a command at the beginning, a file anywhere."""
 
     def __init__(self, commands: Mapping[str, str], folder: Callable[[], Path]) -> None:
-        named = [Completion(f"/{name}", display_meta=about) for name, about in commands.items()]
-        self._commands = FuzzyCompleter(_Listed(lambda: named), pattern=_WORD)
-        self._files = FuzzyCompleter(_Listed(self._paths), pattern=_WORD)
+        named = {f"/{name}": about for name, about in commands.items()}
+        listed = WordCompleter([*named], meta_dict=named, pattern=_NOTHING)
+        self._commands = FuzzyCompleter(listed, pattern=_WORD)
+        listed = WordCompleter(self._paths, pattern=_NOTHING)
+        self._files = FuzzyCompleter(listed, pattern=_WORD)
         self._folder = folder
-        self._found: tuple[float, list[Completion]] = (-FRESH, [])
+        self._found: tuple[float, list[str]] = (-FRESH, [])
 
     def get_completions(
         self, document: Document, complete_event: CompleteEvent
@@ -41,25 +50,13 @@ class Known(Completer):
         if before[-1:].strip():
             yield from islice(known.get_completions(document, complete_event), OFFERED)
 
-    def _paths(self) -> list[Completion]:
+    def _paths(self) -> list[str]:
         then, found = self._found
         if time.monotonic() - then > FRESH:
             names = islice(filter(str.isprintable, files(self._folder())), FILES)
-            found = [Completion(f'"{one}"' if " " in one else one) for one in names]
+            found = [f'"{one}"' if " " in one else one for one in names]
             self._found = time.monotonic(), found
         return found
-
-
-class _Listed(Completer):
-    """All of a list, whatever was typed: what is around it chooses."""
-
-    def __init__(self, listed: Callable[[], list[Completion]]) -> None:
-        self._listed = listed
-
-    def get_completions(
-        self, document: Document, complete_event: CompleteEvent
-    ) -> Iterable[Completion]:
-        return self._listed()
 
 
 def files(folder: Path) -> Iterable[str]:

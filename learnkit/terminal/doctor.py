@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
 import sys
+import urllib.request
 from dataclasses import dataclass
 from importlib import metadata
 from urllib.parse import urlsplit
@@ -14,8 +16,16 @@ from urllib.parse import urlsplit
 from learnkit.course import files as course_files
 from learnkit.errors import UsageError
 
-#: Programs that can open the lessons, by their names on different systems.
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "firefox", "safari", "open")
+#: Servers of the Messages API on this machine: their usual port, a path that only they answer with
+#: JSON that has a key, and what they leave out, as docs/live.md says with the sources.
+SERVERS = {
+    "Ollama": (11434, "/api/version", "version", "tool_choice, prompt cache, PDFs"),
+    "LM Studio": (1234, "/api/v1/models", "models", "prompt cache, PDFs; tools as the model can"),
+    "llama.cpp": (8080, "/props", "total_slots", "prompt cache, PDFs; tools need --jinja"),
+    "vLLM": (8000, "/version", "version", "PDFs; tools need --enable-auto-tool-choice"),
+}
+#: Seconds that such a server may take.
+PATIENCE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +36,21 @@ class Finding:
         what: its name.
         works: whether it can be used.
         found: its version or state; never a secret.
-        purpose: what it is for, and what to do if it is missing.
+        purpose: what it is for, and what to do if it is missing; empty if that is nothing.
         needed: whether learnkit needs it for everything.
     """
 
     what: str
     works: bool
     found: str
-    purpose: str
+    purpose: str = ""
     needed: bool = False
 
 
 def examine() -> list[Finding]:
     """Check everything that learnkit can use."""
-    here = [_python(), _git(), _course(), _copies(), _jupyterlab(), _sandbox(), _browser()]
-    return [*here, _key(), _server(), _model()]
+    here = [_python(), _git(), _course(), _copies(), _jupyterlab(), _sandbox()]
+    return [*here, _key(), _server(), _model(), *map(_local, SERVERS)]
 
 
 def _python() -> Finding:
@@ -95,11 +105,6 @@ def _sandbox() -> Finding:
     return Finding("bubblewrap", works, found, "lesson 2: a sandbox (Linux; package bubblewrap)")
 
 
-def _browser() -> Finding:
-    found = next((name for name in BROWSERS if shutil.which(name)), "")
-    return Finding("browser", bool(found), found or "none found", "to see JupyterLab")
-
-
 def _key() -> Finding:
     there = bool(os.environ.get("ANTHROPIC_API_KEY"))
     found = "set" if there else "not set"
@@ -122,3 +127,18 @@ def _model() -> Finding:
 
     chosen = "LEARNKIT_MODEL" if os.environ.get("LEARNKIT_MODEL") else "the default"
     return Finding("model", True, f"{model_setting()} ({chosen})", "mode live and record")
+
+
+def _local(name: str) -> Finding:
+    """Whether a server of this name answers where it usually does."""
+    port, path, key, left_out = SERVERS[name]
+    address = f"http://127.0.0.1:{port}"
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with direct.open(f"{address}{path}", timeout=PATIENCE) as answer:
+            there = key in json.loads(answer.read(100_000))
+    except (OSError, ValueError, TypeError):  # nobody, or another program
+        there = False
+    found = f"answers at {address}" if there else f"not at {address}"
+    purpose = f"set ANTHROPIC_BASE_URL={address}, any key, LEARNKIT_MODEL; leaves out: {left_out}"
+    return Finding(name, there, found, purpose if there else "a model on this machine")

@@ -16,19 +16,25 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
+from learnkit.core.usage import Usage
 from learnkit.errors import LearnkitError
 from learnkit.events.log import Event
 from learnkit.events.text import arguments, clean, one_line
 from learnkit.terminal.api_error import sentence, waiting
-from learnkit.terminal.chat import LAST_REPLY, be_silent
 from learnkit.terminal.output import Output
-from learnkit.terminal.session import Session, open_agent
+from learnkit.terminal.session import Session, open_agent, run_agent
+from learnkit.terminal.signals import LAST_REPLY, be_silent
 
 if TYPE_CHECKING:
-    from learnkit.core.agent import Outcome
+    from learnkit.core.agent import Agent, Outcome
     from learnkit.mechanisms.rules import Rules
 
 Form = Literal["text", "json", "stream-json"]
+#: The keys of each result, and what they hold when nothing could begin.
+NOTHING: dict[str, Any] = {
+    **{"type": "result", "text": "", "reason": "", "turns": 0, "usage": None, "cost": None},
+    **{"refused": [], "session": None},
+}
 
 DONE, ERROR, STOPPED = 0, 1, 2
 _ENDS = ("end_turn", "stop_sequence")
@@ -59,6 +65,9 @@ class Headless:
     ) -> None:
         self._opened, self._rules, self._form, self._options = opened, rules, form, options
         self._refused: list[str] = []
+        self._agent: Agent | None = None
+        self._began = 0  # in the log
+        self._broken: set[str] = set()  # what was said of hooks that could not be started
         self._signal: int = signal.SIGINT
 
     def run(self, prompt: str) -> int:
@@ -83,9 +92,7 @@ class Headless:
             except (LearnkitError, anthropic.AnthropicError, OSError) as error:
                 problem = str(error)
             if problem:
-                _tell(problem)
-                if self._form != "text":
-                    _print({"type": "result", "error": problem, "session": _name(session)})
+                failed(problem, json=self._form != "text", **self._about(session))
             sys.stdout.flush()
         over.cancel()
         return code
@@ -97,14 +104,15 @@ class Headless:
         from learnkit.terminal.attach import attached
 
         permission, errors = Permission(self._rules), Output(Console(stderr=True, highlight=False))
-        agent = open_agent(session, stack, errors.wait, permission, **self._options)
+        self._agent = agent = open_agent(session, stack, errors.wait, permission, **self._options)
+        self._began = len(agent.events)
         if self._form == "stream-json":
             agent.events.subscribe(lambda event: _print(event._asdict()))
         agent.events.subscribe(self._event)
         given, said = attached(prompt, session.workspace)
         for line in said:
             _tell(line)
-        outcome = agent.run(given)
+        outcome = run_agent(agent, given, _tell)
         self._say(session, outcome)
         if session.record is not None and session.record.problem:
             _tell(session.record.problem)
@@ -115,30 +123,43 @@ class Headless:
         raise KeyboardInterrupt
 
     def _event(self, event: Event) -> None:
-        """Note a call that nobody could allow, of whichever agent; say what is waited for."""
+        """Note a call that nobody could allow, of whichever agent; say what the user must know."""
         data = event.data
+        if event.type == "hook.ran" and data["outcome"] == "not started":
+            if data["said"] not in self._broken:
+                _tell(str(data["said"]))
+            self._broken.add(data["said"])
         if event.type == "model.retried":
             _tell(waiting(data))
         if event.type == "tool.started" and "no user can be asked" in str(data.get("refused")):
             self._refused.append(f"{data['name']} {one_line(arguments(data['input']))}")
 
+    def _about(self, session: Session) -> dict[str, Any]:
+        """What a result says of the run, however it has ended."""
+        agent, refused = self._agent, self._refused
+        used = Usage.of(agent.events[self._began :], agent.name) if agent is not None else Usage()
+        usage = asdict(used)
+        about = {"cost": usage.pop("cost"), "usage": usage, "refused": refused}
+        name = None if session.record is None else session.record.path.stem
+        return {**about, "turns": agent.turns if agent is not None else 0, "session": name}
+
     def _say(self, session: Session, outcome: Outcome) -> None:
         if self._form == "text":
             print(outcome.text)
         else:
-            usage = asdict(outcome.usage)
-            cost = usage.pop("cost")
-            said = {"type": "result", "text": outcome.text, "reason": outcome.reason}
-            more = {"turns": outcome.turns, "usage": usage, "cost": cost, "refused": self._refused}
-            _print({**said, **more, "session": _name(session)})
+            said = {"text": outcome.text, "reason": outcome.reason}
+            _print({**NOTHING, **self._about(session), **said})
         if outcome.reason not in _ENDS:
             _tell(f"ended by {outcome.reason.replace('_', ' ')}")
         for call in self._refused:
             _tell(f"refused, since nobody can be asked: {call}; --allow takes a pattern for it")
 
 
-def _name(session: Session) -> str | None:
-    return session.record.path.stem if session.record is not None else None
+def failed(problem: str, *, json: bool, **about: Any) -> None:
+    """Say why there is no answer: on standard error, and as JSON if that was asked for."""
+    _tell(problem)
+    if json:
+        _print({**NOTHING, **about, "reason": "error", "error": problem})
 
 
 def _print(said: dict[str, Any]) -> None:

@@ -11,13 +11,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import queue
 import re
 import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -43,8 +42,6 @@ PATIENCE = 0.5
 PAUSE = 0.7
 #: Seconds between two pictures of the line that shows what goes on.
 REFRESH = 0.15
-
-ASKED = "Run it? [o]nce, [a]lways, [n]o: "
 
 
 def can_draw() -> bool:
@@ -96,15 +93,12 @@ class Lines:
         with self._lock:
             self._output.show(question.text)
             while True:
-                self._output.asking = True
                 try:
-                    return question.understood(self._read(f"  {ASKED}"))
+                    return question.understood(self._read(f"  {question.asked}"))
                 except UsageError as error:
                     self._output.say(str(error), "dim")
                 except EOFError:
                     return False
-                finally:
-                    self._output.asking = False
 
     def close(self) -> None:
         """Nothing is open."""
@@ -115,7 +109,8 @@ class Keyboard:
 
     def __init__(self, output: Output, listener: Listener, history: Path) -> None:
         self._output, self._listener = output, listener
-        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._lines: deque[str | None] = deque()
+        self._news = threading.Condition()
         self._questions: deque[Question] = deque()
         self._asking: Question | None = None  # that the input line belongs to
         self._draft = ""
@@ -135,27 +130,38 @@ class Keyboard:
 
     def next(self, before: str) -> str:
         """Wait for the next line that :meth:`send` was given."""
-        while True:
-            with contextlib.suppress(queue.Empty):
-                line = self._lines.get(timeout=PATIENCE)
-                if line is None:
-                    raise EOFError
-                return line
+        with self._news:
+            while not self._lines:
+                self._news.wait(PATIENCE)
+            line = self._lines.popleft()
+        if line is None:
+            raise EOFError
+        return line
 
     def send(self, line: str | None) -> None:
         """Put a line into the queue; None ends it."""
-        self._lines.put(line)
+        with self._news:
+            self._lines.append(line)
+            self._news.notify()
+
+    @property
+    def queued(self) -> list[str]:
+        """The lines that wait."""
+        return [line for line in list(self._lines) if line is not None]
+
+    def take(self, wanted: Callable[[str], bool]) -> Sequence[str]:
+        """Take the first lines out of the queue, as long as they are wanted."""
+        taken: list[str] = []
+        with self._news:
+            while self._lines and (line := self._lines[0]) is not None and wanted(line):
+                taken.append(line)
+                self._lines.popleft()
+        return taken
 
     def take_back(self) -> None:
         """Give what waits in the queue back to the user, who may send it, change it or leave it."""
-        lines: list[str | None] = []
-        with contextlib.suppress(queue.Empty):
-            while True:
-                lines.append(self._lines.get_nowait())
-        if None in lines:  # the user has left
-            self._lines.put(None)
-        elif lines:
-            self.give_back("\n".join(filter(None, lines)))
+        if lines := self.take(lambda line: True):
+            self.give_back("\n".join(lines))
 
     def give_back(self, text: str) -> None:
         """Put a text into the input line, before what is there."""
@@ -257,8 +263,9 @@ class Keyboard:
         asked = self._asking
         assert asked is not None
         why = f", {clean(answer[1])}" if isinstance(answer, tuple) else ""
-        word = "always" if answer == "always" else "once" if answer is True else "no"
-        self._output.say(f"{ASKED}{word}{why}", "dim")
+        always = "kept" if asked.kept else "always"
+        word = always if answer == "always" else "once" if answer is True else "no"
+        self._output.say(f"{asked.asked}{word}{why}", "dim")
         asked.reply(answer)
         if answer == "always":  # it answers the same question of other agents, too
             for other in self._questions:
@@ -336,7 +343,8 @@ class Keyboard:
 
         size = self._session.app.output.get_size()
         prompt: StyleAndTextTuples = [("class:status", f"{self._listener.status(size.columns)}\n")]
-        prompt.append(("class:question", ASKED) if self.asking else ("class:prompt", "> "))
+        asked = self._asking
+        prompt.append(("class:question", asked.asked) if asked else ("class:prompt", "> "))
         tail = self._output.tail
         if not tail.strip():
             return prompt
@@ -411,6 +419,10 @@ def _keys(keyboard: Keyboard) -> KeyBindings:
     @keys.add("enter", filter=plain & typing)
     def send(event: KeyPressEvent) -> None:
         keyboard.entered()
+
+    @keys.add("up", filter=writing & plain & empty & Condition(lambda: bool(keyboard.queued)))
+    def take_back(event: KeyPressEvent) -> None:
+        keyboard.take_back()
 
     @keys.add("escape", "enter", filter=writing & plain)
     @keys.add("c-j", filter=writing & plain)

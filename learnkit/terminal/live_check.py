@@ -7,7 +7,6 @@ marks for the prompt cache. If the server refuses it, smaller requests find out 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from learnkit.core.tools import tool
 from learnkit.core.usage import Usage, known
 from learnkit.errors import UsageError
 from learnkit.terminal.api_error import ADVICE
+from learnkit.terminal.doctor import Finding
 
 if TYPE_CHECKING:
     import anthropic
@@ -33,23 +33,6 @@ CACHE, STREAM, TOOLS = "prompt cache", "streaming", "tool calls"
 PARTS = (CACHE, STREAM, TOOLS)
 
 
-@dataclass(frozen=True, slots=True)
-class Ability:
-    """One thing that a server can do, or can't.
-
-    Attributes:
-        what: its name.
-        works: whether it can.
-        found: what the server did.
-        advice: what that means for you; empty if there is nothing to do.
-    """
-
-    what: str
-    works: bool
-    found: str
-    advice: str = ""
-
-
 @tool(read_only=True)
 def connection_check(word: str) -> str:
     """Confirm that a tool call arrives.
@@ -60,7 +43,7 @@ def connection_check(word: str) -> str:
     return word
 
 
-def check_server(client: anthropic.Anthropic, model: str) -> list[Ability]:
+def check_server(client: anthropic.Anthropic, model: str) -> list[Finding]:
     """Ask a server once, and say what it can do."""
     quick: Any = client.with_options(max_retries=0, timeout=TIMEOUT)
     quick.clock = getattr(client, "clock", None)
@@ -111,12 +94,12 @@ def _may_be_a_part(error: Exception, whole: bool) -> bool:
 
 def _abilities(
     agent: Agent, pieces: list[tuple[str, float]], seconds: float, left_out: tuple[str, ...]
-) -> list[Ability]:
+) -> list[Finding]:
     data = {event.type: event.data for event in agent.events}
     replied = data["model.replied"]
     named = replied.get("model") or "a model without a name"
     return [
-        Ability("answer", True, f"{named} in {seconds:.1f} s"),
+        Finding("answer", True, f"{named} in {seconds:.1f} s"),
         _streaming(pieces, left_out),
         _tools(agent, data.get("reply.repaired", {}).get("problems"), left_out),
         _cache(replied["usage"], left_out),
@@ -124,47 +107,47 @@ def _abilities(
     ]
 
 
-def _streaming(pieces: list[tuple[str, float]], left_out: tuple[str, ...]) -> Ability:
+def _streaming(pieces: list[tuple[str, float]], left_out: tuple[str, ...]) -> Finding:
     if STREAM in left_out:
         advice = "use agent.run, not agent.stream; chat shows replies whole"
-        return Ability(STREAM, False, "refused", advice)
+        return Finding(STREAM, False, "refused", advice)
     found = f"first words after {pieces[0][1]:.1f} s" if pieces else "accepted"
-    return Ability(STREAM, True, found)
+    return Finding(STREAM, True, found)
 
 
-def _tools(agent: Agent, problems: list[str] | None, left_out: tuple[str, ...]) -> Ability:
+def _tools(agent: Agent, problems: list[str] | None, left_out: tuple[str, ...]) -> Finding:
     if TOOLS in left_out:
-        return Ability(TOOLS, False, "refused", "an agent can't work with this server")
+        return Finding(TOOLS, False, "refused", "an agent can't work with this server")
     calls = [event for event in agent.events if event.type == "tool.ended"]
     if not calls:
         advice = "the model answered in text; another model may call tools"
-        return Ability(TOOLS, False, "none came", advice)
+        return Finding(TOOLS, False, "none came", advice)
     if problems:
-        return Ability(TOOLS, True, f"repaired: {'; '.join(problems)}", "learnkit repairs this")
-    return Ability(TOOLS, True, "a call came with its id and arguments")
+        return Finding(TOOLS, True, f"repaired: {'; '.join(problems)}", "learnkit repairs this")
+    return Finding(TOOLS, True, "a call came with its id and arguments")
 
 
-def _cache(usage: dict[str, Any], left_out: tuple[str, ...]) -> Ability:
+def _cache(usage: dict[str, Any], left_out: tuple[str, ...]) -> Finding:
     if CACHE in left_out:
         advice = "use Agent(request={'cache_control': None}); chat does so by itself"
-        return Ability(CACHE, False, "refused", advice)
+        return Finding(CACHE, False, "refused", advice)
     counted = "cache_read_input_tokens" in usage or "cache_creation_input_tokens" in usage
-    return Ability(CACHE, True, "accepted, and counted" if counted else "accepted, not counted")
+    return Finding(CACHE, True, "accepted, and counted" if counted else "accepted, not counted")
 
 
-def _usage(agent: Agent, usage: dict[str, Any]) -> Ability:
+def _usage(agent: Agent, usage: dict[str, Any]) -> Finding:
     if not known(usage):
         advice = "tokens are estimated, and there is no cost"
-        return Ability("usage", False, "not sent", advice)
+        return Finding("usage", False, "not sent", advice)
     total = Usage.of(agent.events, prices=agent.prices)
     sent = total.input_tokens + total.cache_creation_input_tokens + total.cache_read_input_tokens
     cost = "no known price" if total.cost is None else f"${total.cost:.4f}"
     found = f"{sent:,} tokens in, {total.output_tokens:,} out, {cost}"
-    return Ability("usage", True, found)
+    return Finding("usage", True, found)
 
 
-def _failure(error: Exception) -> Ability:
+def _failure(error: Exception) -> Finding:
     status = getattr(error, "status_code", None)
     said = str(getattr(error, "message", "") or error).strip()
     advice = ADVICE.get(status or 0, "check ANTHROPIC_BASE_URL and the network")
-    return Ability("answer", False, f"{f'{status}: ' if status else ''}{said[:300]}", advice)
+    return Finding("answer", False, f"{f'{status}: ' if status else ''}{said[:300]}", advice)

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from learnkit.events.log import Event, EventLog
@@ -23,6 +22,15 @@ if TYPE_CHECKING:
 
 #: Where a line has no end of its own: in a pipe, in columns.
 PIPE = 160
+#: Lines that are shown of what a running command has printed.
+PRINTED = 3
+
+#: Events that are told to the user in a sentence, and its style.
+SAID = {
+    **dict.fromkeys(("job.ended", "mail.sent", "goal.checked"), "cyan"),
+    **dict.fromkeys(("team.status", "instructions.loaded", "compaction.summarised"), "dim"),
+    "team.stuck": "red",
+}
 
 _LINE_END = re.compile(r"\r\n?|\n")  # what ends a line for a Markdown parser
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -46,19 +54,17 @@ class Output:
         self._tail = ""
         self._looked = 0  # up to where the tail has been searched for complete blocks
         self._printed = False  # a block of this reply is on the screen
-        self._passing = False  # the last line on the screen is one that does not stay
-        self.asking = False  # the last line on the screen is a question
         self.status = Status(name)
         self._numbers: dict[tuple[str, str], int] = {}  # of running calls, by lane and id
         self._calls = 0
+        self._broken: set[str] = set()  # hooks that could not be started
 
     def begin(self, events: EventLog) -> None:
-        """A conversation begins, or goes on: count its calls and turns."""
+        """A conversation begins, or goes on: count its calls."""
         started = [event for event in events if event.type == "tool.started"]
         self._calls = len(started)
         calls = ((event.lane, str(event.data.get("id"))) for event in started)
         self._numbers = {call: number for number, call in enumerate(calls, 1)}
-        self.status.turns = sum(event.type == "model.replied" for event in events)
 
     @property
     def width(self) -> int:
@@ -76,34 +82,17 @@ class Output:
 
         self.show(Text(text, style=style))
 
-    def show(self, what: RenderableType, *, stays: bool = True) -> None:
+    def show(self, what: RenderableType) -> None:
         """Show anything that rich can render, wrapped at words."""
-        from rich.control import Control
-        from rich.segment import ControlType
-
         with self._lock:
-            if self._passing:
-                erase = (ControlType.ERASE_IN_LINE, 2)
-                self.console.control(Control(ControlType.CARRIAGE_RETURN, erase))
-            self._passing = not stays
-            end = "\n" if stays else ""
-            self.console.print(what, soft_wrap=not self.console.is_terminal, end=end)
+            self.console.print(what, soft_wrap=not self.console.is_terminal)
 
     def wait(self, text: str, over: bool) -> None:
-        """Show in one line what is waited for, always in the same place if the terminal can."""
-        from rich.text import Text
-
+        """Say once what is waited for, unless the line above the input shows it."""
         with self._lock:
             waited, self.status.waiting = self.status.waiting, "" if over else text
-            moves = self.console.is_terminal and not self.console.is_dumb_terminal
-            if self._markdown or (moves and over):  # the line above the input shows it
-                if text and over:
-                    self.say(text, "dim")
-                elif over and self._passing:
-                    self.show(Text(), stays=False)
-            elif moves and not self.asking:
-                self.show(Text(one_line(text, max(1, self.width - 1)), style="dim"), stays=False)
-            elif text and (over or text.partition(";")[0] != waited.partition(";")[0]):
+            begins = text.partition(";")[0] != waited.partition(";")[0] and not self._markdown
+            if text and (over or begins):
                 self.say(text, "dim")
         self._changed()
 
@@ -172,17 +161,18 @@ class Output:
             number = self._numbers.pop((event.lane, str(data.get("id"))), 0)
             given = self.status.end(number)
             self._call(event, number, given)
-        elif event.type == "mail.sent" and data["mail"].get("to") == name:
-            mail = data["mail"]
-            said = one_line(str(mail.get("content")), 300)
-            self.say(f"  ✉ {one_line(str(mail.get('from')))}: {said}", "cyan")
-        elif event.type == "team.status":
-            self.say(f"  {one_line(str(data.get('name')))} is {data.get('status')}", "dim")
-        elif event.type == "team.stuck":
-            problem = one_line(str(data.get("problem")), 300)
-            self.say(f"  {one_line(str(data.get('name')))} tries again: {problem}", "red")
-        elif event.type == "compaction.summarised":
-            self.say("  (the conversation was summarised)", "dim")
+        elif event.type == "hook.ran" and data["outcome"] == "not started":
+            if data["command"] not in self._broken:  # once: a guard is asked at each call
+                self.say(f"  {one_line(str(data['said']), 300)}", "red")
+            self._broken.add(data["command"])
+        elif event.type in SAID and not (
+            event.type == "mail.sent" and data["mail"].get("to") != name
+        ):
+            from learnkit.views.words import describe
+
+            if event.type == "job.ended":
+                self.status.end(str(data["id"]))
+            self.say(f"  {describe(event)}", SAID[event.type])
         self._changed()
 
     def _call(self, event: Event, number: int, given: str) -> None:
@@ -208,34 +198,19 @@ class Status:
 
     def __init__(self, name: str = "lead") -> None:
         self._name = name
-        self._running: dict[int, tuple[str, str, str, float]] = {}
+        self._running: dict[int | str, tuple[str, str, str, float]] = {}  # by number, or job
         self._began: float | None = None
-        self._asked: float | None = None  # since when a question of the agent waits
         self._about = ""  # before numbers that are estimates
         self._sent = self._received = 0
         self.waiting = ""  # for what the team's backend waits
         self.written = 0  # characters of the reply that is being written
-        self.turns = 0
+        self.printed = ""  # what a command that runs has printed
 
     def start(self) -> None:
         """A run begins: count from here."""
         self._sent = self._received = self.written = 0
         self._running = {n: one for n, one in self._running.items() if one[0]}
         self._began = time.monotonic()
-
-    @contextmanager
-    def asking(self, lane: str) -> Iterator[None]:
-        """While the block runs, an agent waits for the user, who takes no working time."""
-        if lane != self._name:
-            yield
-            return
-        self._asked = began = time.monotonic()
-        try:
-            yield
-        finally:
-            self._asked = None
-            if self._began is not None:
-                self._began += time.monotonic() - began
 
     @property
     def busy(self) -> bool:
@@ -244,27 +219,38 @@ class Status:
 
     def stop(self) -> None:
         """The run is over."""
-        self._began = None
+        self._began, self.printed = None, ""
 
     def event(self, event: Event) -> None:
-        """Count the tokens of a reply."""
+        """Count the tokens of a reply, and note a job."""
         if event.type == "model.replied":
             from learnkit.core.token_count import sent
 
             usage: dict[str, Any] = event.data.get("usage") or {}
-            self.turns += 1
             self._sent += sent(usage)
             self._received += int(usage.get("output_tokens") or 0)
             self._about = "≈" if usage.get("simulated") else ""
+        elif event.type == "job.started":
+            job = ("job", event.data["id"], event.data["command"], time.monotonic())
+            self._running[event.data["id"]] = job
+
+    @property
+    def printed_lines(self) -> list[str]:
+        """The last lines that a running command has printed; a new state of a line replaces it."""
+        lines = [line.rpartition("\r")[2] for line in self.printed[-4_000:].rstrip().split("\n")]
+        return [clean(line) for line in lines[-PRINTED:] if line.strip()]
 
     def begin(self, event: Event, number: int) -> None:
         """A call has begun."""
+        if event.lane == self._name:
+            self.printed = ""
         given = " ".join(arguments(event.data.get("input", {})).split())
         lane = "" if event.lane == self._name else event.lane
         self._running[number] = (lane, str(event.data.get("name")), given, time.monotonic())
 
-    def end(self, number: int) -> str:
-        """A call has ended; return its arguments on one line."""
+    def end(self, number: int | str) -> str:
+        """A call or a job has ended; return its arguments on one line."""
+        self.printed = ""
         return self._running.pop(number, ("", "", "", 0.0))[2]
 
     def line(self, width: int) -> str:
@@ -272,7 +258,7 @@ class Status:
         now = time.monotonic()
         parts = [self.waiting] if self.waiting else []
         if self._began is not None:
-            spent = (now if self._asked is None else self._asked) - self._began
+            spent = now - self._began
             written = self._received + self.written // 4
             parts += [f"{_SPINNER[int(spent * 8) % len(_SPINNER)]} {spent:.0f} s"]
             about = self._about

@@ -17,7 +17,7 @@ from learnkit.errors import ToolError, UsageError
 from learnkit.events.text import arguments, clean, count
 from learnkit.mechanisms.coding import CodingTools
 from learnkit.mechanisms.permission import Answer, Permission
-from learnkit.mechanisms.rules import Rules
+from learnkit.mechanisms.rules import PLAN_TOOL, Rules
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -32,7 +32,7 @@ AROUND, DIFFED = 3, 200_000
 _WORDS: dict[str, Answer] = {
     **dict.fromkeys(("o", "once", "y", "yes"), True),
     **dict.fromkeys(("n", "no"), False),
-    **dict.fromkeys(("a", "always"), "always"),
+    **dict.fromkeys(("a", "always", "k", "keep"), "always"),
 }
 
 
@@ -45,6 +45,8 @@ class Question:
         call: the call.
         text: what the user is shown.
         patterns: what *always* would allow; empty if nothing can.
+        keeps: whether it can be kept for the project.
+        kept: whether the user wants that.
         answered: set once there is an answer.
         answer: the answer; no as long as there is none.
     """
@@ -53,8 +55,18 @@ class Question:
     call: Call
     text: Text
     patterns: list[str]
+    keeps: bool = False
+    kept: bool = False
     answered: threading.Event = field(default_factory=threading.Event)
     answer: Answer = False
+
+    @property
+    def asked(self) -> str:
+        """The question, with the letters that answer it."""
+        if self.call.name == PLAN_TOOL:
+            return "Approve it? [y]es [n]o: "
+        always = "[a]lways " + "[k]eep " * self.keeps if self.patterns else ""
+        return f"Run it? [o]nce {always}[n]o: "
 
     def reply(self, answer: Answer) -> None:
         """Answer it, once: a second answer changes nothing."""
@@ -68,20 +80,33 @@ class Question:
         answer = _WORDS.get(word.lower().rstrip(",:"))
         if answer is False and rest.strip():
             return False, rest.strip()
-        if answer is None or rest.strip():
-            raise UsageError("answer with o (once), a (always) or n (no, and perhaps why)")
+        keep = word.lower().startswith("k")
+        if answer is None or rest.strip() or (keep and not self.keeps):
+            raise UsageError("answer with one of the letters, or with n and the reason")
         if answer == "always" and not self.patterns:
             raise UsageError("no pattern can allow this for good; answer with o (once) or n (no)")
+        self.kept = keep
         return answer
 
 
 class Consent(Permission):
-    """Asks the user about each call that could change something outside of the harness."""
+    """Asks the user about each call that could change something outside of the harness.
 
-    def __init__(self, rules: Rules, ask: Callable[[Question], Answer]) -> None:
+    Args:
+        rules: what need not be asked about.
+        ask: shows a question, and returns the answer.
+        keep: keeps patterns for the project; None if that is not offered.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        ask: Callable[[Question], Answer],
+        keep: Callable[[list[str]], object] | None = None,
+    ) -> None:
         super().__init__(rules, self._asked)
         self._decides = rules
-        self._put = ask
+        self._put, self._keep = ask, keep
         self._here = threading.local()  # a teammate asks in its own thread
 
     def refuse(self, agent: Agent, call: Call) -> str | None:
@@ -93,8 +118,13 @@ class Consent(Permission):
         agent: AgentLike = self._here.agent
         text, patterns = proposal(agent, call), self._decides.suggested(agent, call)
         if patterns:
-            text.append(f"\n  always: {clean(', '.join(patterns))}", style="not bold dim")
-        return self._put(Question(agent, call, text, patterns))
+            keeps = " · keep: for this project" if self._keep else ""
+            text.append(f"\n  always: {clean(', '.join(patterns))}{keeps}", style="not bold dim")
+        question = Question(agent, call, text, patterns, keeps=self._keep is not None)
+        answer = self._put(question)
+        if question.kept and answer == "always" and self._keep is not None:
+            self._keep(patterns)
+        return answer
 
 
 def proposal(agent: AgentLike, call: Call) -> Text:
@@ -104,11 +134,7 @@ def proposal(agent: AgentLike, call: Call) -> Text:
     who = "" if agent.name == "lead" else f"{agent.name}: "
     lines = _diff(agent, call)
     if lines is None:
-        own, given = _coding(agent), call.input
-        if own is not None and isinstance(command := given.get("command"), str):
-            # The model's name for the folder is put in its place before a command runs.
-            given = {**given, "command": own.workspace.unmasked(command)}
-        body = arguments(given).split("\n")
+        body = arguments(call.input).split("\n")
         head, lines = f"{who}{call.name}", [("", line) for line in body]
     else:
         head = f"{who}{call.name} {call.input['path']}"
@@ -137,14 +163,10 @@ def _diff(agent: AgentLike, call: Call) -> list[tuple[str, str]] | None:
     return [(f"not bold {styles.get(line[:1], 'default')}", line) for line in made]
 
 
-def _coding(agent: AgentLike) -> CodingTools | None:
-    return next((one for one in agent.mechanisms if isinstance(one, CodingTools)), None)
-
-
 def _change(agent: AgentLike, call: Call) -> tuple[str, str] | None:
     """The file's text before and after an edit."""
     given = call.input
-    own = _coding(agent)
+    own = next((one for one in agent.mechanisms if isinstance(one, CodingTools)), None)
     texts = {"write_file": ("content",), "edit_file": ("old_text", "new_text")}.get(call.name)
     if own is None or texts is None:
         return None
@@ -157,7 +179,4 @@ def _change(agent: AgentLike, call: Call) -> tuple[str, str] | None:
     if call.name == "write_file":
         return before, given["content"]
     old, new = given["old_text"], given["new_text"]
-    for wanted, put in ((old, new), tuple(map(own.workspace.unmasked, (old, new)))):
-        if wanted and wanted in before:
-            return before, before.replace(wanted, put, 1)
-    return None
+    return (before, before.replace(old, new, 1)) if old and old in before else None

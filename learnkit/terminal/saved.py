@@ -172,10 +172,11 @@ def sessions(folder: Path) -> list[Saved]:
     return made
 
 
-def listing(folder: Path) -> str:
+def listing(folder: Path, command: str = "/resume") -> str:
     """The sessions as a list, with what opens one."""
     found = [f"{number:2}  {one}" for number, one in enumerate(sessions(folder), 1)]
-    return "\n".join([*found, "/resume NUMBER goes on with one"] if found else ["nothing is saved"])
+    how = [f"{command} NUMBER goes on with one"] if found else ["nothing is saved here"]
+    return "\n".join([*found, *how])
 
 
 def chosen(folder: Path, name: str) -> Path:

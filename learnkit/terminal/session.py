@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learnkit.course import files as course_files
+from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
+from learnkit.events.text import clean
 from learnkit.mechanisms.settings import Settings
 from learnkit.terminal.replay import PLAYED, Playback, check
 
 if TYPE_CHECKING:
     import anthropic
 
-    from learnkit.core.agent import Agent
+    from learnkit.core.agent import Agent, Outcome
+    from learnkit.core.content import Block
+    from learnkit.core.mechanism import Mechanism
     from learnkit.mechanisms.permission import Permission
     from learnkit.terminal.saved import Record
 
@@ -69,6 +73,7 @@ def open_agent(
     stack: ExitStack,
     wait: Callable[[str, bool], object],
     permission: Permission | None,
+    own: Sequence[Mechanism] = (),
     **options: Any,
 ) -> Agent:
     """Make the agent of a session, which goes on where its log has ended.
@@ -87,13 +92,42 @@ def open_agent(
     if session.playback is not None:
         client = Paused(client, session.playback)
     else:
-        options |= own_parts(session)
-        options["true_paths"] = True
+        options |= own_parts(session, stack, wait, own)
+        options["daily"] = True
     options |= {"backend": backend, "permission": permission, "events": session.events}
     agent = full_agent(client, session.workspace, **options)
+    wait("", True)
     agent.resume()
     restore_list(agent)
+    modes = [e.data["mode"] for e in agent.events if e.type == "permission.mode"]
+    rules = permission.rules if permission is not None else None
+    if rules is not None and modes[-1:] == ["plan"] and rules.mode != "yes":
+        rules.mode = "plan"  # no other one: what loosens is said each time
     return agent
+
+
+def run_agent(agent: Agent, prompt: str | list[Block], say: Callable[[str], object]) -> Outcome:
+    """Let an agent work on a prompt, which is forgotten if the API answers with an error.
+
+    Otherwise it would be sent again with the next one, and refused again.
+    """
+    import anthropic
+
+    before = list(agent.messages)
+    try:
+        try:
+            return agent.run(prompt)
+        except anthropic.BadRequestError as error:
+            if "cache_control" in agent.settings or "cache_control" not in str(error):
+                raise
+            agent.settings["cache_control"] = None  # teammates and subagents inherit it
+            say("(this server refuses cache_control: no prompt cache from now on)")
+            return agent.run()
+    except anthropic.APIError:
+        after = agent.messages[len(before) :]
+        if agent.messages[: len(before)] == before and all(one["role"] == "user" for one in after):
+            agent.rewrite(before, "the API refused the prompt")
+        raise
 
 
 def restore_list(agent: Agent) -> None:
@@ -114,19 +148,33 @@ def restore_list(agent: Agent) -> None:
             one.restore(now)
 
 
-def own_parts(session: Session) -> dict[str, Any]:
+def own_parts(
+    session: Session,
+    stack: ExitStack,
+    wait: Callable[[str, bool], object],
+    own: Sequence[Mechanism],
+) -> dict[str, Any]:
     """What the user and the project have written down, and a way back, as parts of the harness."""
     from learnkit.mechanisms.checkpoints import Checkpoints
     from learnkit.mechanisms.hooks import UserHooks
+    from learnkit.mechanisms.mcp import Mcp
     from learnkit.mechanisms.prompt_files import PromptFiles
 
     place, record, hooks = session.workspace, session.record, session.settings.hooks
     kept = None if record is None else record.checkpoints
+    extra = [*own]
+    if servers := session.settings.servers:
+        try:
+            extra.append(mcp := Mcp(servers))
+            stack.callback(mcp.close)
+            wait(f"connecting {', '.join(servers)} …", False)
+        except UsageError as error:  # without them the chat is of use all the same
+            wait(clean(f"no MCP servers: {error}"), True)
     return {
         "instructions": True,
         "agents": PromptFiles(place).agents,
         "before": [UserHooks(hooks, place)] if hooks else [],
-        "extra": [Checkpoints(place, kept)],
+        "extra": [*extra, Checkpoints(place, kept)],
     }
 
 

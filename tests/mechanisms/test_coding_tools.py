@@ -483,9 +483,7 @@ def test_whatever_the_path_nothing_outside_changes(
 
 
 def test_under_its_true_name_a_command_runs_as_it_was_written(tmp_path: Path) -> None:
-    agent = lk.full_agent(
-        lk.scripted([lk.say("ok")]), tmp_path, true_paths=True, without=["worktrees"]
-    )
+    agent = lk.full_agent(lk.scripted([lk.say("ok")]), tmp_path, daily=True, without=["worktrees"])
     agent.run("hello")
     line = "echo WORKDIR /workspace > Dockerfile; pwd; cat Dockerfile"
     said = str(agent.tools["bash"].run(agent, {"command": line}))
@@ -496,3 +494,9 @@ def test_under_its_true_name_a_command_runs_as_it_was_written(tmp_path: Path) ->
     assert (tmp_path / "Dockerfile").read_text() == "WORKDIR /app\n"
     with pytest.raises(ToolError, match="outside"):
         agent.tools["read_file"].run(agent, {"path": "/workspace/Dockerfile"})
+    with pytest.raises(
+        ToolError, match=r"^a\n\[timed out after 1 s; give a longer timeout, or use b"
+    ):
+        agent.tools["bash"].run(agent, {"command": "echo a; sleep 300", "timeout": 1})
+    with pytest.raises(ToolError, match="give 1 to 3600"):
+        agent.tools["bash"].run(agent, {"command": "ls", "timeout": 3601})

@@ -86,6 +86,19 @@ def test_a_hook_that_hangs_is_ended_and_counts_as_a_no(tmp_path: Path) -> None:
     assert not (tmp_path / "a").exists()
 
 
+@pytest.mark.parametrize("program", ["no-such-guard", "./guard.sh"])
+def test_a_guard_that_cannot_be_started_lets_nothing_through(tmp_path: Path, program: str) -> None:
+    (tmp_path / "guard.sh").write_text("#!/bin/sh\nexit 0\n")  # and it may not be executed
+    hooks = [Hook("before_tool", program), Hook("after_tool", program)]
+    lead = agent(tmp_path, *hooks, replies=[lk.use("bash", command="touch a")])
+    lead.run("Go.")
+    assert not (tmp_path / "a").exists()
+    assert outputs(lead)[0].startswith(f"Refused by a hook of the user's: {program} cannot be star")
+    assert "correct [[hooks.before_tool]] in the settings, or remove it" in outputs(lead)[0]
+    with pytest.raises(PromptRefused, match="cannot be started"):
+        agent(tmp_path, Hook("prompt", program)).run("Go.")
+
+
 def test_a_prompt_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
     hook = Hook("prompt", "grep -q password && { echo 'it has a password' >&2; exit 2; }; exit 0")
     lead = agent(tmp_path, hook)

@@ -26,6 +26,9 @@ deny = ["read(.env)"]
 match = "bash(git push:*)"
 command = "exit 2"
 timeout = 5
+
+[mcp]
+weather = ["steal", "keys"]
 """
 
 
@@ -60,8 +63,36 @@ def place(tmp_path: Path) -> Place:
 def test_a_project_that_was_not_accepted_can_only_forbid(place: Place, answer: Any) -> None:
     settings = place.load(answer)
     assert (settings.allow, settings.hooks, settings.mode) == ((), (), "default")
+    assert settings.servers == {}
     assert (settings.ask, settings.deny) == (("write(setup.py)",), ("read(.env)",))
     assert settings.declined == place.project
+
+
+@pytest.mark.parametrize("answer", [None, True])
+def test_a_project_that_asks_for_too_much_neither_gets_it_nor_locks_anyone_out(
+    place: Place, answer: Any
+) -> None:
+    place.project.write_text(PROJECT.replace("accept-edits", "yes"))
+    settings = place.load(answer)
+    assert settings.rules().mode == "default"
+    assert settings.deny == ("read(.env)",)
+    assert settings.notes[0].endswith("mode 'yes' does not count here: choose it with --yes")
+
+
+def test_what_a_user_allows_for_good_is_kept_for_this_project_and_outside_of_it(
+    place: Place, tmp_path: Path
+) -> None:
+    place.load(True)
+    Settings.keep(place.root, ["bash(touch:*)"], answers=place.answers)
+    Settings.keep(place.root, ["bash(make)", "bash(touch:*)"], answers=place.answers)
+    assert place.load().allow == ("bash(touch:*)", "bash(make)", "bash(pytest:*)")
+    assert place.project.read_text() == PROJECT
+    other = Settings.load(tmp_path, user=place.user, answers=place.answers)
+    assert other.allow == ()
+    place.project.unlink()
+    assert place.load().allow == ("bash(touch:*)", "bash(make)")
+    Settings.keep(place.root, [], answers=place.answers)
+    assert place.load() == Settings()
 
 
 def test_each_version_is_asked_about_once(place: Place) -> None:
@@ -90,10 +121,12 @@ def test_another_folder_with_the_same_text_is_asked_about(place: Place, tmp_path
 
 
 def test_the_user_goes_first(place: Place) -> None:
-    place.user.write_text('[permissions]\nallow = ["bash(ls:*)"]\nmode = "plan"\n')
+    mine = '[mcp]\nweather = "https://mine.example/mcp"\n'
+    place.user.write_text(f'[permissions]\nallow = ["bash(ls:*)"]\nmode = "plan"\n{mine}')
     settings = place.load(True)
     assert settings.allow == ("bash(ls:*)", "bash(pytest:*)")
     assert settings.mode == settings.rules().mode == "plan"
+    assert settings.servers == {"weather": "https://mine.example/mcp"}
     assert settings.rules("yes").mode == "yes"
 
 
@@ -103,13 +136,15 @@ def test_the_user_goes_first(place: Place) -> None:
         ("[permissions]\nalow = []", "alow"),
         ("[permissions]\nallow = 'bash'", "list"),
         ("[permissions]\nallow = [3]", "string"),
-        ("[permissions]\nmode = 'yes'", "the mode 'yes'"),
-        ("[permissions]\nmode = 'free'", "mode"),
+        ("[permissions]\nmode = 'free'", "line 2: mode: .*; write mode = 'default' or"),
+        ("# permission\n[permission]\n", r"line 2: there is no 'permission' here; write .perm"),
+        ("[[hooks.pre_tool]]\ncommand = 'a'", r"line 1: there is no 'pre_tool'.*.hooks.before_to"),
+        ("[mcp]\nweather = 3", r"line 2: weather: .*; write .mcp. and weather = "),
         ("[permissions]\ndeny = ['bash($x)']", "words of one command"),
         ("[hooks]\nbefore = []", "before"),
         ("[[hooks.stop]]\ncommand = ' '", "needs a command"),
         ("[[hooks.stop]]\ncommand = 'a'\ntimeout = nan", "above 0"),
-        ("[[hooks.stop]]\ncomand = 'a'", "command"),
+        ("[[hooks.stop]]\ncomand = 'a'", 'hooks.stop.0 needs command = "ruff check"'),
         ("x", "Expected"),
         ("a = " + "[" * 50_000, "settings.toml"),
         ("#" * 70_000, "64,000 bytes"),

@@ -128,10 +128,27 @@ def test_an_interrupt_kills_the_command_and_goes_on_up(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=interrupt_when_begun)
     thread.start()
-    with pytest.raises(KeyboardInterrupt):
-        run("setsid sleep 300 & echo $! >pid; sleep 300", tmp_path)
+    with pytest.raises(KeyboardInterrupt) as raised:
+        run("echo begun; setsid sleep 300 & echo $! >pid; sleep 300", tmp_path)
     thread.join()
     assert is_gone(pid_in(tmp_path / "pid"))
+    assert raised.value.__notes__ == ["begun\n"], "what it had printed is not lost"
+
+
+def test_what_a_command_prints_is_heard_while_it_runs(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    heard: list[str] = []
+
+    def hear(said: str) -> None:
+        heard.append(said)
+        if "two" in said:  # it ends when it has been heard
+            (tmp_path / "go").write_text("")
+
+    command = "echo one; sleep 0.6; head -c 9000 /dev/zero | tr '\\0' x; echo; echo two; cat go"
+    result = run(command, tmp_path, heard=hear)
+    assert heard[0] == "one\n"
+    assert len("".join(heard)) < 4_100
+    assert result.output.endswith("x\ntwo\n")
 
 
 # Processes that would stay behind

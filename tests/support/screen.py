@@ -27,7 +27,7 @@ from project import ROOT
 CHAT = (sys.executable, "-m", "learnkit", "chat")
 
 ENTER, ALT_ENTER, CTRL_C, CTRL_D, CTRL_J = "\r", "\x1b\r", "\x03", "\x04", "\n"
-TAB, UP = "\t", "\x1b[A"
+TAB, UP, CTRL_U, BACKSPACE, DOWN = "\t", "\x1b[A", "\x15", "\x7f", "\x1b[B"
 
 
 def running(mark: str) -> bool:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.metadata
-import io
 import json
 import shutil
 import subprocess
@@ -12,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command import learnkit
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from project import ROOT
 
@@ -21,24 +20,9 @@ from learnkit.clients.recordings.recording import Recording
 from learnkit.course.progress import Progress
 from learnkit.course.publish import execute
 from learnkit.course.workbook import folder as workbook
-from learnkit.terminal.cli import _placed, main
+from learnkit.terminal.cli import _placed
 
 LESSON = "s01_agent_loop.ipynb"
-
-
-def learnkit(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """What the command prints and returns, in this process: starting one takes seconds."""
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["learnkit", *arguments])
-        for name, value in env.items():
-            patch.setenv(name, value)
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                main()
-            except SystemExit as end:
-                code = int(end.code or 0)
-    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
 
 def test_without_a_command_it_says_what_there_is() -> None:

@@ -99,8 +99,39 @@ def test_json_has_the_answer_what_it_cost_and_the_session_that_goes_on(work: Pat
     said = [one["content"] for one in api.bodies[0]["messages"] if one["role"] == "user"]
     assert said == ["Which colour?", "And now?"]
     done, _ = ask(work, [lk.fail(404, "model: gone")], "Hello.", "--json")
-    assert "the name of the model in LEARNKIT_MODEL" in json.loads(done.stdout)["error"]
+    failed = json.loads(done.stdout)
+    assert "the name of the model in LEARNKIT_MODEL" in failed["error"]
+    assert (failed["reason"], failed["turns"], done.returncode) == ("error", 1, 1)
+    assert {**failed, "error": ""}.keys() == {**first, "error": ""}.keys()
+    script = [lk.fail(400, "Could not process image")]
+    done, api = ask(work, script, "And this?", "--resume", first["session"])
     assert done.returncode == 1
+    done, api = ask(work, [lk.say("Red.")], "Now?", "--resume", first["session"])
+    assert "And this?" not in str(api.bodies[0]["messages"])
+
+
+@pytest.mark.parametrize(
+    ("script", "options", "settings", "code", "reason", "error"),
+    [
+        ([lk.fail(401, "no key")], [], "", 1, "error", "401, no key; check ANTHROPIC_API_KEY"),
+        (lambda body: lk.use("task_list"), ["--max-turns", "1"], "", 2, "turn_limit", None),
+        ([], ["--allow", "bash("], "", 1, "error", "is no pattern"),
+        ([], ["--resume", "7"], "", 1, "error", "there is no session '7' here"),
+        ([], [], "[permission]", 1, "error", "line 1: there is no 'permission' here; write [perm"),
+        ([], ["@data.bin"], "", 1, "error", "not sent: data.bin: it is no text"),
+    ],
+)
+def test_json_is_there_whatever_happens(
+    work: Path, script: Any, options: list[str], settings: str, code: int, reason: str, error: Any
+) -> None:
+    (work / "data.bin").write_bytes(b"\0")
+    (work.parent / "config" / "learnkit").mkdir(parents=True)
+    (work.parent / "config" / "learnkit" / "settings.toml").write_text(settings)
+    prompt, *more = ["Hello.", *options] if options[:1] != ["@data.bin"] else options
+    done, _ = ask(work, script, prompt, "--stream-json" if error else "--json", *more)
+    said = json.loads(done.stdout.splitlines()[-1])
+    assert (done.returncode, said["type"], said["reason"]) == (code, "result", reason)
+    assert error is None or (error in said["error"] and error in done.stderr)
 
 
 def test_a_reader_that_leaves_ends_it_without_a_traceback(work: Path) -> None:

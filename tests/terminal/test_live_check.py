@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import anthropic
 import pytest
+from command import learnkit
 from messages_server import MessagesServer, html, serving
 
 import learnkit as lk
 from learnkit.clients.scripted import Failure
-from learnkit.terminal.live_check import Ability, check_server
+from learnkit.terminal.doctor import Finding
+from learnkit.terminal.live_check import check_server
 
 MODEL = lk.scripted([]).model
 
@@ -25,13 +23,13 @@ def call(_: Any) -> Any:
     return lk.use("connection_check", word="ready")
 
 
-def abilities(server: MessagesServer) -> dict[str, Ability]:
+def abilities(server: MessagesServer) -> dict[str, Finding]:
     with anthropic.Anthropic(api_key="local-test", base_url=server.url) as client:
         return {one.what: one for one in check_server(client, MODEL)}
 
 
 @contextmanager
-def checked(script: Any, **options: Any) -> Iterator[tuple[dict[str, Ability], MessagesServer]]:
+def checked(script: Any, **options: Any) -> Iterator[tuple[dict[str, Finding], MessagesServer]]:
     with serving(script, **options) as server:
         yield abilities(server), server
 
@@ -66,7 +64,7 @@ def test_a_part_that_is_refused_is_named(refused: list[str], parts: list[str]) -
     with checked(answer, refused=refused) as (found, server):
         broken = [one for one in found.values() if not one.works]
         assert [one.what for one in broken] == parts
-        assert all(one.found == "refused" and one.advice for one in broken)
+        assert all(one.found == "refused" and one.purpose for one in broken)
         assert 1 < len(server.bodies) <= 5
 
 
@@ -106,7 +104,7 @@ def test_a_refusal_is_one_sentence_and_one_request(status: int, advice: str) -> 
         (answer,) = found.values()
         assert not answer.works
         assert str(status) in answer.found
-        assert answer.advice == advice
+        assert answer.purpose == advice
         assert len(server.bodies) == 1
 
 
@@ -129,7 +127,7 @@ def test_nobody_there_is_said() -> None:
         url = server.url
     with anthropic.Anthropic(api_key="local-test", base_url=url) as client:
         (answer,) = check_server(client, MODEL)
-    assert (answer.works, answer.advice) == (False, "check ANTHROPIC_BASE_URL and the network")
+    assert (answer.works, answer.purpose) == (False, "check ANTHROPIC_BASE_URL and the network")
 
 
 @pytest.mark.slow
@@ -142,21 +140,15 @@ def test_nobody_there_is_said() -> None:
     ids=["works", "refused"],
 )
 def test_the_command_prints_what_it_found(script: Any, code: int, words: list[str]) -> None:
+    env = {"ANTHROPIC_API_KEY": "local-test"}
     with serving(script) as server:
-        run = doctor(ANTHROPIC_API_KEY="local-test", ANTHROPIC_BASE_URL=server.url)
+        run = learnkit("doctor", "--live", COLUMNS="200", **env, ANTHROPIC_BASE_URL=server.url)
     assert (run.returncode, run.stderr) == (code, "")
     assert [word for word in words if word not in run.stdout] == []
     assert "local-test" not in run.stdout
 
 
-def doctor(**env: str) -> subprocess.CompletedProcess[str]:
-    command = [str(Path(sys.executable).with_name("learnkit")), "doctor", "--live"]
-    env = {**os.environ, "COLUMNS": "200", **env}
-    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-
-
-@pytest.mark.slow
 def test_without_a_key_the_command_says_what_to_do() -> None:
-    run = doctor(ANTHROPIC_API_KEY="")
+    run = learnkit("doctor", "--live", ANTHROPIC_API_KEY="")
     assert run.returncode == 2
     assert "needs a key: set ANTHROPIC_API_KEY" in run.stderr

@@ -15,7 +15,20 @@ from typing import Any
 
 import pytest
 from messages_server import MessagesServer, serving
-from screen import ALT_ENTER, CTRL_C, CTRL_D, CTRL_J, ENTER, TAB, UP, Screen, running
+from screen import (
+    ALT_ENTER,
+    BACKSPACE,
+    CTRL_C,
+    CTRL_D,
+    CTRL_J,
+    CTRL_U,
+    DOWN,
+    ENTER,
+    TAB,
+    UP,
+    Screen,
+    running,
+)
 
 import learnkit as lk
 
@@ -40,6 +53,7 @@ class Desk:
         columns: int = 80,
         pace: float = 0.0,
         forked: bool = True,
+        ready: str = "0 turns",
     ) -> Screen:
         """Start a chat, whose model answers by a script; as a new process for tests of its end."""
         self.server = server = self._stack.enter_context(serving(script, pace=pace))
@@ -47,7 +61,7 @@ class Desk:
         env["XDG_STATE_HOME"] = str(self.state)
         screen = Screen(str(self.work), *options, columns=columns, forked=forked, **env)
         self._stack.callback(screen.close)
-        screen.expect("0 turns")
+        screen.expect(ready)
         return screen
 
     def said(self, number: int = -1) -> Any:
@@ -147,14 +161,13 @@ def test_commands_and_paths_are_completed(desk: Desk) -> None:
     leave(screen)
 
 
-def test_what_is_typed_while_the_model_works_stays_in_its_line_and_is_sent_afterwards(
+def test_what_is_typed_while_the_model_works_stays_in_its_line_and_follows_the_results(
     desk: Desk,
 ) -> None:
     mark = f"8{os.getpid()}31"
     script = [
         lk.reply("I wait.", *[lk.use("bash", command=f"echo line{n}") for n in range(8)]),
         lk.use("bash", command=f"cat go; : {mark}"),
-        lk.say("First done."),
         lk.say("Second done."),
     ]
     os.mkfifo(desk.work / "go")
@@ -166,16 +179,42 @@ def test_what_is_typed_while_the_model_works_stays_in_its_line_and_is_sent_after
     screen.type("the next one")
     screen.expect("> the next one")
     screen.type(f"{ENTER}")
-    screen.expect("(this will be sent when the turn is over)")
+    screen.expect("queued (↑ takes it back): the next one")
     screen.type(f"/COST{ENTER}")  # looked at meanwhile
     screen.expect("tokens in, of which")
-    assert "First done." not in screen.text
     (desk.work / "go").write_text("")
     screen.expect("Second done.")
-    assert desk.said() == "the next one"
+    assert desk.said()[1]["text"] == "The user says meanwhile:\nthe next one"
     calls = [line for line in screen.lines if re.match(r" +\d+ bash", line)]
     assert len(calls) == 9
     assert all(re.fullmatch(r" +\d bash .* ✓ \d\.\d s: .*", line) for line in calls)
+    leave(screen)
+
+
+@widths
+def test_what_is_said_while_a_job_runs_reaches_the_model_before_the_job_ends(
+    desk: Desk, columns: int
+) -> None:
+    os.mkfifo(desk.work / "go")
+    script = [
+        lk.use("background_run", command="cat go; echo built"),
+        lk.say("I wait for it."),
+        lk.use("bash", command="echo red > colour; echo > go"),
+        lk.say("Painted."),
+    ]
+    screen = desk.chat(script, "--yes", columns=columns)
+    screen.type(f"build it{ENTER}")
+    screen.expect("I wait for it.")
+    screen.type(f"/compact{ENTER}paint it red{ENTER}")  # a command waits, and what follows it
+    screen.expect("queued (↑ takes it back): paint")
+    screen.type(UP)
+    screen.until(lambda: screen.text.endswith("> /compact\n  paint it red"), "both in the input")
+    screen.type(f"{CTRL_U}{BACKSPACE}{CTRL_U}paint it red{ENTER}")
+    screen.expect("> paint it red")
+    screen.expect("Painted.")
+    assert re.search(r"Job \w{8}: completed after \d\.\d s: “built”", screen.words)
+    assert desk.said(2)[0]["text"] == "The user says meanwhile:\npaint it red"
+    assert (desk.work / "colour").read_text() == "red\n"
     leave(screen)
 
 
@@ -221,23 +260,29 @@ def test_a_call_is_one_line_and_can_be_unfolded(desk: Desk, columns: int) -> Non
 
 
 @widths
-def test_while_the_model_works_a_line_has_the_time_and_the_tokens(desk: Desk, columns: int) -> None:
-    script = [lk.use("bash", command="cat go"), lk.say("Ready.")]
+def test_while_a_command_runs_its_last_lines_are_seen_and_kept_when_it_is_cancelled(
+    desk: Desk, columns: int
+) -> None:
     os.mkfifo(desk.work / "go")
-    screen = desk.chat(script, "--yes", columns=columns)
+    command = "for n in 1 2 3 4 5; do echo row $n of it; done; cat go; echo row 6; cat go"
+    call = lk.use("bash", command=command, timeout=900)
+    screen = desk.chat([call, lk.say("Which row?")], "--yes", columns=columns)
     screen.type(f"go{ENTER}")
-    status = re.compile(r"^. (\d+) s · 10 tokens in · 5 out", re.MULTILINE)
-    seen: set[str] = set()
-
-    def grows() -> bool:
-        seen.update(status.findall(screen.text))
-        return len(seen) > 1
-
-    screen.until(grows, "a time that grows")
+    screen.expect("│ row 3 of it │ row 4 of it │ row 5 of it")
+    assert "row 2" not in screen.words
+    line = re.compile(r"^. [1-9]\d* s · 10 tokens in · 5 out", re.MULTILINE)  # and it grows
+    screen.until(lambda: bool(line.search(screen.text)), "the time and the tokens")
     (desk.work / "go").write_text("")
-    screen.expect("Ready.")
-    screen.until(lambda: not status.search(screen.text), "the end of that line")
-    assert "cat go (" not in screen.text
+    screen.expect("│ row 4 of it │ row 5 of it │ row 6")
+    screen.type(CTRL_C)
+    screen.expect("(cancelled; the conversation is kept)")
+    screen.until(lambda: not line.search(screen.text), "the end of that line")
+    screen.type(f"/show{ENTER}")
+    screen.expect("Cancelled: the run was interrupted. row 1 of it row 2 of it")
+    screen.type(f"and now?{ENTER}")
+    screen.expect("Which row?")
+    result = desk.server.bodies[-1]["messages"][2]["content"][0]["content"]
+    assert result.startswith("Cancelled: the run was interrupted.\nrow 1 of it\n")
     leave(screen)
 
 
@@ -270,14 +315,45 @@ def test_what_waited_for_its_turn_is_back_in_the_input_after_ctrl_c(desk: Desk) 
     screen = desk.chat(script, "--yes")
     screen.type(f"go{ENTER}")
     screen.until(lambda: running(f"sleep {mark}"), "the command")
-    screen.type(f"the next one{ENTER}")
-    screen.expect("(this will be sent when the turn is over)")
+    screen.type(f"the next{ENTER}")
+    screen.expect("queued (↑ takes it back): the next")
+    screen.type(UP)
+    screen.gone("queued")
+    screen.type(f" one{ENTER}")
+    screen.expect("queued (↑ takes it back): the next one")
     screen.type(CTRL_C)
     screen.expect("(cancelled; the conversation is kept)")
     screen.until(lambda: screen.text.endswith("> the next one"), "the line in the input")
     screen.type(f", changed{ENTER}")
     screen.expect("Edited.")
     assert desk.said() == "the next one, changed"
+    leave(screen)
+
+
+def test_a_prompt_that_the_api_refuses_is_back_in_the_input_and_sent_once(desk: Desk) -> None:
+    (desk.work / "a.png").write_bytes(b"\x89PNG\r\n\x1a\nxx")
+    os.mkfifo(desk.work / "go")
+    call = lk.use("bash", command="cat go")
+    script = [lk.fail(400, "no such field"), lk.say("Better."), call, lk.fail(400, "Too much.")]
+    screen = desk.chat(script, "--yes")
+    screen.type(f"see @a.png{ENTER}")
+    screen.expect("not sent: a.png: the picture is damaged, or not whole")
+    screen.until(lambda: screen.text.endswith("> see @a.png"), "the prompt in the input")
+    screen.type(f"\x15hello{ENTER}")
+    screen.expect("the API: 400, no such field")
+    screen.until(lambda: screen.text.endswith("> hello"), "the prompt in the input")
+    screen.type(f" again{ENTER}")
+    screen.expect("Better.")
+    assert [m["content"] for m in desk.server.bodies[-1]["messages"]] == ["hello again"]
+    screen.type(f"go on{ENTER}")
+    screen.expect("cat go (")
+    screen.type(f"/compact{ENTER}and then{ENTER}")
+    screen.expect("queued (↑ takes it back): and then")
+    (desk.work / "go").write_text("")
+    screen.expect("(the conversation is kept; /rewind lists the prompts that you can go back to)")
+    screen.until(lambda: screen.text.endswith("> /compact\n  and then"), "what waited")
+    assert len(desk.server.bodies) == 4
+    screen.type(f"{CTRL_U}{BACKSPACE}{CTRL_U}")
     leave(screen)
 
 
@@ -294,6 +370,32 @@ def test_after_going_back_the_prompt_is_in_the_input_to_be_changed(desk: Desk) -
     screen.expect("Other one.")
     assert [m["content"] for m in desk.server.bodies[-1]["messages"]] == ["make it red"]
     leave(screen)
+
+
+@widths
+def test_a_session_is_taken_from_a_list_by_typing_and_with_arrow_keys(
+    desk: Desk, columns: int
+) -> None:
+    for said in ("parse dates", "parse numbers", "draw"):
+        screen = desk.chat([lk.say(f"I {said}.")])
+        screen.type(f"{said}{ENTER}")
+        screen.expect("1 turn")
+        leave(screen)
+    screen = desk.chat([lk.say("On.")], "--resume", columns=columns, ready="Enter · Esc")
+    assert screen.lines[0].startswith("> 2")
+    assert "draw" in screen.lines[0]
+    screen.type("PARSE")
+    screen.gone("draw")
+    screen.type(f"{DOWN}{DOWN}{DOWN}{UP}{DOWN}{ENTER}")
+    screen.expect("I parse dates.")
+    screen.type(f"go on{ENTER}")
+    screen.expect("On.")
+    assert desk.server.bodies[0]["messages"][0]["content"] == "parse dates"
+    leave(screen)
+    screen = desk.chat([], "--resume", columns=columns, ready="Enter · Esc")
+    screen.type("\x1b")
+    assert screen.ended() == 0
+    assert screen.modes == screen.before
 
 
 # What is asked
@@ -321,7 +423,7 @@ def test_an_edit_is_asked_about_with_its_diff_while_a_teammate_works_on(
     file.write_text("one = 1\nlimit = 30\ntwo = 2\n")
     screen = desk.chat(two_agents, columns=columns, pace=1.0)
     screen.type(f"change it{ENTER}")
-    screen.expect("Run it? [o]nce, [a]lways, [n]o:")
+    screen.expect("Run it? [o]nce [a]lways [k]eep [n]o:")
     lines = [line.strip() for line in screen.lines]
     at = lines.index("edit_file a.py")
     calls = screen.words.count("alice read_file")
@@ -335,7 +437,7 @@ def test_an_edit_is_asked_about_with_its_diff_while_a_teammate_works_on(
     ]
     assert "31" not in file.read_text()
     screen.type(f"perhaps{ENTER}")
-    screen.expect("answer with o (once), a (always) or n (no, and perhaps why)")
+    screen.expect("answer with one of the letters, or with n and the reason")
     assert "31" not in file.read_text()
     screen.type(f"O{ENTER}")
     screen.expect("The limit is 31.")

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import shutil
-import subprocess
-import sys
 import webbrowser
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 import pytest
+from command import learnkit
 
 from learnkit.sessions import samples
-from learnkit.terminal.cli import main
-
-
-def learnkit(*arguments: str, columns: str = "160") -> subprocess.CompletedProcess[str]:
-    """What the command prints and returns, in this process."""
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["learnkit", *arguments])
-        patch.setenv("COLUMNS", columns)
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                main()
-            except SystemExit as end:
-                code = int(end.code or 0)
-    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture
@@ -62,12 +44,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_sessions_are_listed_newest_first(home: Path) -> None:
-    shown = learnkit("session").stdout.splitlines()
+    shown = learnkit("session", COLUMNS="160").stdout.splitlines()
     assert [line.split()[3] for line in shown[1:3]] == ["heatwatch", "heatwatch"]
     assert "Some stations get two mails" in shown[1]
     assert "test_one_mail_for_one_reading fails" in shown[2]
     assert shown[2].split()[2:6] == ["thrash-0", "heatwatch", "27", "942,955"]
-    narrow = learnkit("session", columns="70").stdout.splitlines()
+    narrow = learnkit("session", COLUMNS="70").stdout.splitlines()
     assert len(narrow) == len(shown)
     assert "942,955" in narrow[2]
 

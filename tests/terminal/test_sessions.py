@@ -162,6 +162,29 @@ def test_clear_begins_a_new_session_and_resume_lists_the_others_and_goes_back(
     assert len(sessions(folder_of(tmp_path))) == 2
 
 
+@pytest.mark.slow
+def test_plan_mode_is_back_with_the_conversation_until_the_plan_is_approved(tmp_path: Path) -> None:
+    chat = [*CHAT, str(tmp_path)]
+    plan = lk.use("propose_plan", plan="1. Touch a.")
+    for option, script, lines, said in (
+        ("--plan", [lk.say("I look.")], "hello\n", "I look."),
+        ("--continue", [lk.use("bash", command="true"), lk.say("ok")], "go\nn\n", "mode: plan"),
+        ("--continue", [plan, lk.say("Approved.")], "go\ny\n", "Approve it? [y]es [n]o:"),
+        ("--continue", [], "", "mode: default"),
+    ):
+        with serving(script) as api:
+            env = {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": api.url}
+            done = subprocess.run(
+                [*chat, option],
+                input=f"{lines}/permissions\n",
+                env={**os.environ, **env},
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+        assert said in done.stdout
+
+
 def log_of(record: Record, *said: str) -> None:
     for one in said:
         record.events.append("run.started", prompt=one)
@@ -182,6 +205,7 @@ def test_a_session_is_open_only_once_and_found_by_a_part_of_its_name(tmp_path: P
     nothing = Record(tmp_path)
     nothing.close()
     assert len(listing(tmp_path).splitlines()) == 3
+    assert listing(tmp_path / "none") == "nothing is saved here"
 
 
 def test_what_a_full_disk_has_kept_out_of_the_file_follows_when_there_is_room(

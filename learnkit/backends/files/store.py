@@ -432,17 +432,23 @@ def _decoded(line: bytes) -> dict[str, Any] | None:
 
 def mismatch(value: Any, kind: Any) -> str:
     """What keeps a value from being of a kind; empty if nothing does."""
+    for first in mismatches(value, kind):
+        where = "".join(f"{part!r}: " for part in first["loc"])
+        return f"{where}{first['msg']}"
+    return ""
+
+
+def mismatches(value: Any, kind: Any) -> list[Any]:
+    """All that keeps a value from being of a kind, as pydantic's errors."""
     if kind is Any:
-        return ""
+        return []
     from pydantic import ValidationError
 
     try:
         _adapter(kind).validate_python(value, strict=True)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        where = "".join(f"{part!r}: " for part in first["loc"])
-        return f"{where}{first['msg']}"
-    return ""
+        return error.errors(include_url=False, include_context=False)
+    return []
 
 
 @functools.cache

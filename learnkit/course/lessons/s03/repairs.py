@@ -58,6 +58,15 @@ def check_loop(agent: Any) -> Verdict:
     blocks = [message["content"] for message in lead.messages[2::2]]
     if any(sum(one.get("text") == "a note" for one in many) != 1 for many in blocks):
         return "what a hook of after_tools returned did not reach the model with the results"
+    rounds.clear()
+    cut = lk.reply(_LOOK, stop_reason="max_tokens")
+    with asking(agent, [cut, lk.say("Done.")], HOOKS=hooks, user_message=_after_results):
+        agent.run(agent.Agent(), "Go.")
+    if not rounds:
+        return (
+            "after a reply that was cut off, the hooks of after_tools aren't called: their line "
+            "belongs below the `if`, not in it"
+        )
     return None
 
 
