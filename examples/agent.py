@@ -812,7 +812,7 @@ def next_work(teammate: Agent) -> str | None:
 def is_busy(teammate: Agent) -> bool:
     """Whether it works, or is idle but will find mail, or a task."""
     finds = take(teammate.name)[0] or ready(load_tasks())
-    return teammate.status == "working" or bool(finds)  # asked last: who has found it is working
+    return teammate.status == "working" or bool(finds)  # last: who has taken the find is working
 
 
 @hook("on_stop")
@@ -1009,8 +1009,10 @@ def is_alive(pid: int) -> bool:
     """Whether there is a process of this number."""
     try:
         os.kill(pid, 0)  # asks, and kills nobody
-    except OSError:  # no process, or one of another user
+    except ProcessLookupError:
         return False
+    except PermissionError:
+        pass  # there is one, and it's another user's
     return True
 
 
@@ -1021,7 +1023,7 @@ def is_at_work(task: dict) -> bool:
     return task["owner"] in ("lead", *MATES)
 
 
-@hook("on_stop")  # before it is idle, or the lead would find nobody busy and end
+@hook("on_stop")  # or the lead goes home before a stopped teammate's task is ready again
 def give_back(agent: Agent | None = None) -> None:
     """What a dead process or a stopped teammate was working on is ready again."""
     with locked(".tasks"):
@@ -1059,6 +1061,16 @@ def worktree_create(agent: Agent, name: str, task_id: int) -> str:
     return f"Task #{task_id} will be done in .worktrees/{name}."
 
 
+def merge(branch: str, folder: Path) -> None:
+    """Merge a branch into what is checked out in a folder, or leave the folder as it was."""
+    try:
+        git("merge", "-q", "--no-edit", branch, folder=folder)
+    except RuntimeError:
+        with suppress(RuntimeError):  # there is nothing to abort if it has not begun
+            git("merge", "--abort", folder=folder)
+        raise
+
+
 TESTS = os.getenv("AGENT_TESTS", "echo no tests ran: AGENT_TESTS is not set")  # a command
 
 
@@ -1069,16 +1081,6 @@ def tested(folder: Path) -> str:
     if tests.returncode:
         raise RuntimeError(f"the tests fail: {output}")
     return output
-
-
-def merge(branch: str, folder: Path) -> None:
-    """Merge a branch into what is checked out in a folder, or leave the folder as it was."""
-    try:
-        git("merge", "-q", "--no-edit", branch, folder=folder)
-    except RuntimeError:
-        with suppress(RuntimeError):  # there is nothing to abort if it has not begun
-            git("merge", "--abort", folder=folder)
-        raise
 
 
 @tool("lead")

@@ -79,7 +79,10 @@ class Run:
         vars(agent).update(settings)
         policy.update(write="allow")
         try:
-            yield
+            with contextlib.chdir(
+                Path.cwd()
+            ):  # whoever tries os.chdir shall not stay in a workspace
+                yield
         finally:
             vars(agent).update(before[0])
             policy.clear()

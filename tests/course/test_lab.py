@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import sys
 import tempfile
@@ -90,6 +91,14 @@ def test_an_error_in_a_scenario_cleans_up_and_comes_through(lab: Lab) -> None:
         fail()
     assert not workspaces[0].exists()
     assert [t for t in threading.enumerate() if t.name == "left over"] == []
+
+
+def test_a_tool_that_leaves_the_folder_takes_nobody_with_it(lab: Lab) -> None:
+    here = Path.cwd()
+    agent: Any = SimpleNamespace(client=None, MODEL="", ROOT=here)
+    with lab.scenario("hello", script=[]) as run, run.serves(agent):
+        os.chdir(agent.ROOT)
+    assert Path.cwd() == here
 
 
 def test_a_changed_prompt_misses(lab: Lab) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import chdir, closing, contextmanager
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ def in_a_folder(agent: Any, **own: Any) -> Iterator[Path]:
         folder = Path(name).resolve()
         if hasattr(agent, "locked"):
             own = {"locked": never_twice(agent.locked), **own}
-        with with_settings(agent, ROOT=folder, **own):
+        with with_settings(agent, ROOT=folder, **own), chdir(Path.cwd()):
             yield folder
 
 

@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -149,6 +151,21 @@ def commands(book: Any) -> list[str]:
     return [line for line in lines if "--me" not in line]
 
 
+def served(line: str, folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of a lesson's terminal part, and return how it ended."""
+    _, *words = shlex.split(line)
+    program = [sys.executable, "-m", "learnkit", *words]
+    return subprocess.run(
+        [sys.executable if word == "python" else word for word in program],
+        cwd=folder,
+        env={**os.environ, "AGENT_WRITE": "allow", **settings},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", BOOKS)
 def test_the_file_runs_in_the_terminal_as_the_lesson_says(lesson: str, tmp_path: Path) -> None:
@@ -156,16 +173,29 @@ def test_the_file_runs_in_the_terminal_as_the_lesson_says(lesson: str, tmp_path:
     lines = commands(BOOKS[lesson])
     assert lines or lesson.startswith("b")  # there, you are the model
     for line in lines:
-        _, *words = shlex.split(line)
-        program = [sys.executable, "-m", "learnkit", *words]
-        done = subprocess.run(
-            [sys.executable if word == "python" else word for word in program],
-            cwd=tmp_path,
-            env={**os.environ, "AGENT_WRITE": "allow"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        done = served(line, tmp_path)
         assert done.returncode == 0, done.stderr
         assert done.stdout.strip()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("_again", range(5))
+def test_the_team_of_the_last_lesson_claims_merges_and_repairs(_again: int, tmp_path: Path) -> None:
+    write_reference("s12", tmp_path)
+    line = commands(BOOKS["s12"])[-1]
+    texts = "\n".join(cell.source for cell in BOOKS["s12"].cells)
+    (tests,) = re.findall("AGENT_TESTS='(.*)'", texts)
+    done = served(line, tmp_path, AGENT_TESTS=tests)
+    assert done.stdout.startswith("Both branches are merged. At first: "), done
+    assert "AttributeError" in done.stdout
+    (name,) = re.findall("The command works in (.*), which is kept", done.stderr)
+    folder = Path(name)
+    tasks = [json.loads(path.read_text()) for path in sorted(folder.glob(".tasks/task_*.json"))]
+    assert [(task["owner"], task["status"]) for task in tasks] == [
+        ("alice", "completed"),
+        ("bob", "completed"),
+    ]
+    assert "your test fails" in (folder / ".team/inbox-bob.jsonl").read_text()
+    log = subprocess.check_output(["git", "log", "--format=%s"], cwd=folder, text=True)
+    assert [log.count(f"Work of {name}") for name in ("alice", "bob")] == [1, 2]
+    shutil.rmtree(folder.parent)

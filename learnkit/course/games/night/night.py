@@ -19,8 +19,9 @@ from learnkit.runtime.shell_environment import REPRODUCIBLE
 FAULTS: tuple[Fault, ...] = alone.FAULTS + crew.FAULTS
 #: Estimated tokens that the night may cost. All parts together cost more.
 BUDGET = 250_000
-#: What a night is forecast from: so many requests, each with so many tokens besides the parts.
-REQUESTS, CONVERSATION = 80, 450
+#: What a night is forecast from: so many requests, from few to many, for a part that works makes
+#: more of them; and the tokens of each besides those of the parts.
+REQUESTS, CONVERSATION = (80, 116), 450
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,13 +97,14 @@ class Night {
   spend(spent) {
     const { parts, requests, conversation, reach, budget } = this.start;
     const each = parts.reduce((sum, { name, cost }) => sum + (this.chosen.has(name) ? cost : 0), 0);
-    const will = requests * (each + conversation);
-    this.budget.style.setProperty("--will", Math.min(1, will / reach));
+    const [least, most] = requests.map((many) => many * (each + conversation));
+    this.budget.style.setProperty("--will", Math.min(1, most / reach));
     this.budget.style.setProperty("--spent", Math.min(1, spent / reach));
     const adds = `+${number(each)} tokens in each request`;
     this.tokens.textContent = spent
       ? `${adds} · ≈${number(spent)} of ${number(budget)} spent`
-      : `${adds} · forecast ≈${number(will)} of ${number(budget)}, for ${requests} requests`;
+      : `${adds} · forecast ≈${number(least)} to ${number(most)} of ${number(budget)}, for ` +
+        `${requests.join(" to ")} requests: a part that works sends more of them`;
   }
 
   async play() {

@@ -4,28 +4,41 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 from learnkit.clients.scripted import Reply, reply, say, use
 
 PROMPTS = ("Send the three warnings.",)
 STATIONS = ("beijing", "cairo", "oslo")
-#: A log that the lead reads until both teammates have reported, and a second more.
+#: A log that the lead reads until a warning is out, and for a second nothing more has come.
 _LOG = """
-until [ "$(cat .team/*lead*.jsonl 2>&1 | wc -l)" = 2 ]; do sleep 0.1; done
-sleep 1
+before=0
+until [ $before -gt 0 ] && [ $(ls outbox 2>/dev/null | wc -l) = $before ]; do
+  before=$(ls outbox 2>/dev/null | wc -l)
+  sleep 1
+done
 touch log-read
 """
-_FIRST = {"alice": "Task #1: warn beijing", "bob": "Task #2: warn cairo"}
-#: A lead that hands out two of three tasks, reads the log, and hands out the third one.
-HANDS_OUT = (
-    reply(
+#: The lead waits for so many reports.
+_REPORTS = "until [ $(cat .team/inbox-lead.jsonl | wc -l) -ge {} ]; do sleep 0.1; done"
+
+
+def busy_lead(says: str, *then: str) -> tuple[Reply, ...]:
+    """A lead that puts three tasks on the board, starts Alice, and reads the log.
+
+    Args:
+        says: its prompt for Alice.
+        then: messages for her when the log is read, each after another report.
+    """
+    more = [use("send_message", to="alice", content=text) for text in then]
+    waits = [use("bash", command=_REPORTS.format(number)) for number in range(2, 2 + len(then))]
+    begin = reply(
         *(use("task_create", subject=f"warn {station}") for station in STATIONS),
-        *(use("spawn_teammate", name=n, role="coder", prompt=_FIRST[n]) for n in _FIRST),
+        use("spawn_teammate", name="alice", role="coder", prompt=says),
         use("bash", command=_LOG),
-    ),
-    use("send_message", to="alice", content="Task #3: warn oslo"),
-)
+    )
+    return begin, *([reply(*chain(*zip(more, waits, strict=True)))] if then else [])
 
 
 def team(lead: Sequence[Reply] = (), **dies: Reply) -> Callable[[dict[str, Any]], Reply]:

@@ -9,26 +9,31 @@ from types import SimpleNamespace
 from typing import Any
 
 from learnkit.course.content import Repair, Verdict
+from learnkit.course.lessons.s11.shown import MEETS
 from learnkit.course.lessons.verdicts import in_a_folder, in_processes, with_settings
 from learnkit.errors import UsageError
 
 #: A process that claims task 1 once both are there (one may take long to start), and prints what
 #: came of it. The alarm ends what waits for ever.
-_CLAIM = """
-import pathlib, signal, sys, time
+_CLAIM = (
+    f"{MEETS}claiming = lambda: True"
+    """
+import signal, sys
 pathlib.Path(f"{sys.argv[1]}.there").touch()
 while len([*pathlib.Path().glob("*.there")]) < 2:
     time.sleep(0.002)
-signal.alarm(10)
+signal.alarm(20)
 try:
     task = agent.claim(1, sys.argv[1])
     print("claimed" if task and task["owner"] == sys.argv[1] else "nothing")
 except ValueError:
     print("refused")
 """
+)
 _IN_TURN = """
-import signal
-signal.alarm(10)
+import pathlib, signal
+signal.alarm(20)
+pathlib.Path("turn").touch()
 for id in (1, 2):
     try:
         agent.claim(id, "bob")
@@ -63,7 +68,16 @@ def check_claim(agent: Any) -> Verdict:
                 f"two processes claimed a free task: {' and '.join(ends)}. One should get it, and "
                 "the other one the ValueError, as before"
             )
-        turn = terminal.start("", program=_IN_TURN)
+        with agent.locked(".tasks"):
+            turn, end = terminal.start("", program=_IN_TURN), time.monotonic() + 10
+            while not (terminal.folder / "turn").exists() and time.monotonic() < end:
+                time.sleep(0.01)
+            time.sleep(0.3)  # it waits for the lock, or has claimed by now
+            if agent.load_tasks()[3]["owner"]:
+                return (
+                    "while task_update held the lock of .tasks, a task was claimed. Both change "
+                    "tasks, so they need the same lock"
+                )
         if turn.wait():
             return f"claiming one task after the other fails: {turn.last}"
         if turn.out.split() != ["refused", "refused", "True"]:
@@ -111,6 +125,11 @@ def check_find_task(agent: Any) -> Verdict:
             why = f"Bob was faster with task 1, and the refusal ended Alice: {error}"
             return f"{why}. Task 2 was ready"
         except _Slept:
+            if agent.load_tasks()[2]["owner"] == "alice":
+                return (
+                    "alice claimed task 2 and went back to sleep. Does `find_task` return what it "
+                    "has claimed?"
+                )
             return "Bob was faster with task 1, and Alice went back to sleep. Task 2 was ready"
     if "#2" not in str(work):
         return f"Bob was faster with task 1, and task 2 was ready; Alice's next work was {work!r}"
@@ -121,16 +140,24 @@ def check_find_task(agent: Any) -> Verdict:
 
 def check_is_alive(agent: Any) -> Verdict:
     """Ask about a living and a dead process."""
+
+    def of_another_user(pid: int, number: int) -> None:
+        os.kill(pid, number)
+        raise PermissionError(1, "Operation not permitted")
+
+    theirs = SimpleNamespace(**{**vars(os), "kill": of_another_user})
     with in_processes(agent) as terminal:
         living = terminal.start("", program="import time; time.sleep(60)")
         dead = terminal.start("", program="pass")
         dead.wait()
-        for pid, right, what in (
-            (dead.pid, False, "a process that has ended"),
-            (living.pid, True, "a process that is alive"),
+        for pid, right, what, system in (
+            (dead.pid, False, "a process that has ended", os),
+            (living.pid, True, "a process that is alive", os),
+            (living.pid, True, "a living process of another user", theirs),
         ):
             try:
-                alive = agent.is_alive(pid)
+                with with_settings(agent, os=system):
+                    alive = agent.is_alive(pid)
             except OSError as error:
                 return f"asked about {what}, it raised {error!r}"
             if bool(alive) != right:

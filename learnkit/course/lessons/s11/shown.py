@@ -8,16 +8,36 @@ from pathlib import Path
 from learnkit.course.display.card import Card
 from learnkit.views.drawing.text import esc
 
+#: Who has given back a lock in a claim waits until the other one has, half a second at most: two
+#: steps that are locked each are not one.
+MEETS = """
+import contextlib, os, pathlib, time
+
+@contextlib.contextmanager
+def locked(name, locked=agent.locked, until=[]):
+    try:
+        with locked(name) as folder:
+            yield folder
+    finally:
+        if claiming() and not until:
+            until.append(time.monotonic() + 0.5)
+            pathlib.Path(".tasks", f"left-{os.getpid()}").touch()
+            while len([*pathlib.Path().glob(".tasks/left-*")]) < 2 and time.monotonic() < until[0]:
+                time.sleep(0.002)
+
+agent.locked = locked
+"""
 #: What a process of ``agent.py`` runs: all of it, and each step of a claim is noted in a file.
-NOTING = """
-import json, threading, time
+_NOTING = """
+import json, threading
 now = threading.local()
+claiming = lambda: hasattr(now, "claim")
 
 def noted(name, says):
     act = getattr(agent, name)
     def noting(*given):
         result = act(*given)
-        if hasattr(now, "claim"):
+        if claiming():
             note(says(result, *given))
         return result
     setattr(agent, name, noting)
@@ -41,6 +61,7 @@ noted("load_tasks", lambda tasks: f"reads: {tasks[now.claim[0]]['owner'] or 'no 
 noted("save_task", lambda _, task: f"writes: {task['owner']}")
 agent.main()
 """
+NOTING = f"{MEETS}{_NOTING}"
 
 
 def claims(folder: Path) -> Card:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,17 @@ from learnkit.course.content import Verdict
 from learnkit.errors import UsageError
 
 #: Seconds that one process may take.
-PATIENCE = 10.0
+PATIENCE = 20.0
 _ADD, _WORK, _TOLD = "Add three tasks.", "Work until nothing is left.", "The limit is 30."
+#: A file takes long to open, so of two who claim at once and without a lock, both read first.
+_SLOWLY = """
+import os, sys, time
+def waits(event, given, here=os.getcwd()):
+    if event == "open" and not isinstance(given[0], int):
+        if os.path.abspath(os.fsdecode(given[0])).startswith(here):
+            time.sleep(0.05)
+sys.addaudithook(waits)
+"""
 
 
 class _Rungs:
@@ -29,29 +39,36 @@ class _Rungs:
         self.first = ""  # what the last process was told at first
         self.lacks = ""  # a tool that it needs, and that its request doesn't offer
         self.held, self.go = threading.Event(), threading.Event()
+        self.both: threading.Barrier | None = None  # who claim first, at the same moment
 
     def model(self, request: dict[str, Any]) -> Any:
         tools = [tool["name"] for tool in request.get("tools", ())]
         messages = request["messages"]
-        prompt, last = (str(messages[at]["content"]) for at in (0, -1))
-        name, arguments = self._call(prompt, last, len(messages) // 2)
+        replies = [at for at, one in enumerate(messages) if one["role"] == "assistant"]
+        # Mail may be a message of its own, before the prompt or after it, or a part of `system`.
+        asked = str([request.get("system"), messages[: replies[0] if replies else None]])
+        last = str(messages[replies[-1] + 1 :]) if replies else asked
+        name, arguments = self._call(asked, last, len(replies))
         if name in ("", *tools):
             return lk.use(name, **arguments) if name else lk.say(last)
         self.lacks = name
         return lk.say(f"I need a tool {name}.")
 
-    def _call(self, prompt: str, last: str, turn: int) -> tuple[str, dict[str, str]]:
+    def _call(self, asked: str, last: str, turn: int) -> tuple[str, dict[str, str]]:
         """What it calls next; without a name it says what it has read last."""
         if turn == 0:
-            self.first = prompt
-        if _WORK in prompt and (turn % 3 != 1 or "write" in last):
-            return self._work("bob" if "bob" in prompt else "alice", last, turn % 3)
-        if "secret.txt" in prompt and not turn:
+            self.first = asked
+        if _WORK in asked and (turn % 3 != 1 or "write" in last):
+            if self.both and turn == 0:
+                with suppress(threading.BrokenBarrierError):
+                    self.both.wait(PATIENCE)
+            return self._work("bob" if f"bob: {_WORK}" in asked else "alice", last, turn % 3)
+        if "secret.txt" in asked and not turn:
             return "bash", {"command": "cat secret.txt"}
-        if (told := re.search(r"Tell (\w+)", prompt)) and not turn:
+        if (told := re.search(r"Tell (\w+) the limit", asked)) and not turn:
             return "send", {"to": told[1], "text": _TOLD}
-        if _ADD in prompt and turn < 3:
-            return "add", {"task": f"write {turn + 1}.txt"}
+        if _ADD in asked and turn < 3:
+            return "add", {"task": f"write {turn + (4 if self.both else 1)}.txt"}
         return "", {}
 
     def _work(self, who: str, last: str, step: int) -> tuple[str, dict[str, str]]:
@@ -65,12 +82,15 @@ class _Rungs:
 
     def start(self, name: str, prompt: str) -> Process:
         program = f"import runpy, sys; sys.argv = {['mine.py', name, prompt]!r}; "
+        program = f"{_SLOWLY if self.both else ''}{program}"
         return self.terminal.start(
             "", program=f"{program}runpy.run_path('../mine.py', {{}}, '__main__')"
         )
 
     def run(self, name: str, prompt: str) -> str:
-        process = self.start(name, prompt)
+        return self._ended(self.start(name, prompt), name, prompt)
+
+    def _ended(self, process: Process, name: str, prompt: str) -> str:
         _fell(process.wait(PATIENCE), f"{name} has failed: {process.last}")
         _fell(self.lacks, f"{name} was told “{prompt}”, and has no tool {self.lacks}")
         return process.out
@@ -118,7 +138,20 @@ class _Rungs:
         dead = self.given["bob"][1]
         said = f"bob was killed with task {dead} claimed; nobody has taken it up"
         _fell(dead not in self.given["alice"], said)
-        for number in (1, 2, 3):
+        self._each_once(1, 2, 3)
+        self.both = threading.Barrier(2)
+        self.run("alice", _ADD)
+        prompts = {name: f"{name}: {_WORK}" for name in ("alice", "bob")}
+        started = {name: self.start(name, prompt) for name, prompt in prompts.items()}
+        for name, process in started.items():
+            self._ended(process, name, prompts[name])
+        twice = {*self.given["alice"]} & {*self.given["bob"]} & {"4", "5", "6"}
+        said = "alice and bob claimed at the same moment, and both were given the same task"
+        _fell(twice, f"{said}: to read, decide and write must be one step")
+        self._each_once(4, 5, 6)
+
+    def _each_once(self, *numbers: int) -> None:
+        for number in numbers:
             path = self.terminal.folder / f"{number}.txt"
             by = path.read_text().split() if path.exists() else []
             who = " and ".join(by) or "nobody"
@@ -148,9 +181,9 @@ def check_mine(mine: Any) -> Verdict:
                     climb()
                     rungs.rung += 1
             except UsageError as error:
-                said = str(error).replace("agent.py", "mine.py")
+                said = str(error).replace("agent.py", "the program")
                 return f"rung {rungs.rung} of 4 is reached. {said[:1].upper()}{said[1:]}"
     return None
 
 
-check_mine.seconds = 180.0  # type: ignore[attr-defined]  # it starts nine processes
+check_mine.seconds = 240.0  # type: ignore[attr-defined]  # it starts twelve processes

@@ -11,11 +11,13 @@ TEAM = "Rename too_hot to above_limit, and test the limit, side by side."
 MAIL = "If it is above 30 °C in Beijing, mail me."
 PROMPTS = (TEAM, MAIL)
 _JOBS = {"alice": "Rename too_hot to above_limit.", "bob": "Write a test of the limit."}
+_ROLES = {"alice": "coder", "bob": "tester"}
+_LOOK = "Look at the board, and claim the task that suits your role."
 _FILES = ("heatwatch/alerts.py", "heatwatch/__main__.py")
 _BEGIN = (
-    reply(*[use("task_create", subject=job, tags=[name]) for name, job in _JOBS.items()]),
+    reply(*[use("task_create", subject=job) for job in _JOBS.values()]),
     reply(*[use("worktree_create", name=name, task_id=n) for n, name in enumerate(_JOBS, 1)]),
-    reply(*[use("spawn_teammate", name=n, role=n, prompt="Find your task.") for n in _JOBS]),
+    reply(*[use("spawn_teammate", name=n, role=_ROLES[n], prompt=_LOOK) for n in _JOBS]),
 )
 _TEST = "from heatwatch import alerts, parse\n\nassert alerts.too_hot(parse.latest('beijing'))\n"
 _WORDS = {"old_text": "too_hot", "new_text": "above_limit"}
@@ -84,8 +86,10 @@ def _bob(read: str, last: str) -> Reply:
 
 
 def _done(read: str, last: str, task: int, text: str) -> Reply:
+    if "[ ] #" in last:  # the board: each chooses, so both get one
+        return use("claim_task", task_id=task)
     if "<auto-claimed>" not in read:
-        return say("Ready.")
+        return use("task_list")
     if f"[x] #{task}" in last:
         return say(text)
     return use("task_update", task_id=task, status="completed")

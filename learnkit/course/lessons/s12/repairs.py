@@ -18,11 +18,12 @@ _GREEN = 'test "$(cat one two 2>/dev/null)" != 12'  # each may be there, but not
 
 
 @contextlib.contextmanager
-def _repository(agent: Any, *names: str) -> Iterator[Path]:
+def _repository(agent: Any, *names: str, branch: str = "main") -> Iterator[Path]:
     """A repository with a commit, and a worktree for each name."""
     with in_a_folder(agent, TESTS=_GREEN) as root:
-        (root / "shared").write_text("0\n")
-        for words in ("init -q", "add -A", "commit -q -m first"):
+        for name in ("shared", "other"):
+            (root / name).write_text("0\n")
+        for words in (f"init -q -b {branch}", "add -A", "commit -q -m first"):
             agent.git(*words.split())
         for id, name in enumerate(names, 1):
             agent.task_create(None, f"task {id}")
@@ -51,7 +52,7 @@ def works_in_its_folder(agent: Any) -> Verdict:
 
 
 def tests_what_it_merges(agent: Any) -> Verdict:
-    """Check two branches that are each green, and red together."""
+    """Check two branches that are each green, and red together; and a main branch of any name."""
     with _repository(agent, "one", "two") as root:
         for number, name in enumerate(("one", "two"), 1):
             (agent.worktree(name) / name).write_text(f"{number}")
@@ -70,6 +71,9 @@ def tests_what_it_merges(agent: Any) -> Verdict:
         (agent.worktree("two") / "two").write_text("3")
         if why := _refusal(agent, "two"):
             return f"the test was repaired in the worktree, and it still isn't merged: {why}"
+    with _repository(agent, "one", branch="trunk"):
+        if why := _refusal(agent, "one"):
+            return f"where the main folder's branch is called trunk, nothing is merged: {why}"
     return None
 
 
@@ -92,6 +96,14 @@ def leaves_what_was_there(agent: Any) -> Verdict:
                 return "the merge conflicted, and no error came: it will be taken for merged"
             if "<<<" in (agent.worktree("two") / "shared").read_text():
                 return "after the conflict, git's marks are still in the file"
+        (root / "other").write_text("not committed")
+        with contextlib.suppress(RuntimeError):
+            agent.merge("wt/two", root)
+        if (root / "other").read_text() != "not committed":
+            return (
+                "after the conflict, a change that nobody had committed is gone. It was in another "
+                "file"
+            )
     return None
 
 
