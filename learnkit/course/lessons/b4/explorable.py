@@ -12,7 +12,7 @@ from learnkit.views.drawing.display import Canvas
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
 WAYS = ("without a grammar", "with a grammar")
-_FIRST, _ROW, _NAMES, _NUMBERS = 84, 30, 96, 100
+_FIRST, _ROW, _NAMES, _NUMBERS = 84, 30, 122, 100
 
 
 def draw(width: float, step: int, way: str) -> Answer:
