@@ -83,9 +83,10 @@ def repository(folder: Path) -> None:
         git(folder, *words)
 
 
-def test_the_example_is_what_the_lessons_add() -> None:
-    text = (ROOT / "examples" / "agent.py").read_text("utf-8")
-    assert text == str(Source.reference("s12"))
+@pytest.mark.parametrize(("name", "last"), [("agent", "s12"), ("agent_beyond", "b4")])
+def test_the_example_is_what_the_lessons_add(name: str, last: str) -> None:
+    text = (ROOT / "examples" / f"{name}.py").read_text("utf-8")
+    assert text == str(Source.reference(last))
     assert "learnkit." not in text
     compile(text, "agent.py", "exec")
 

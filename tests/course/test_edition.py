@@ -8,8 +8,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from project import ROOT, lessons
+from project import ROOT
 
+from learnkit.course import files
 from learnkit.course.publish.html import build
 
 pytestmark = pytest.mark.slow
@@ -43,13 +44,14 @@ def test_a_page_loads_nothing_from_elsewhere(site: Path) -> None:
 
 
 def test_links_lead_to_a_page_and_to_an_anchor_that_is_there(site: Path) -> None:
-    known = {*(f"{path.stem}.html" for path in lessons()), "index.html", "glossary.html"}
+    every = [f"{path.stem}.html" for path in files.named(COURSE).values()]
+    known = {*every, "index.html", "glossary.html"}
     texts = dict(pages(site))
     course, lesson, around = (
         re.findall(r"href=[\"'](.+?)[\"']", nav)
         for nav in re.findall("<nav.*?</nav>", texts["s01_agent_loop.html"], re.DOTALL)
     )
-    assert course == ["index.html", *(f"{p.stem}.html" for p in lessons()), "glossary.html"]
+    assert course == ["index.html", *every, "glossary.html"]
     assert len(lesson) == texts["s01_agent_loop.html"].count("<h2 ")
     assert around == ["s02_tools.html"], "nothing is before it"
     for name, text in texts.items():

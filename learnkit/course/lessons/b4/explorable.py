@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from learnkit.course.lessons.b4.measured import MEASURED
-from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.display import Canvas, wrapped
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
 WAYS = ("without a grammar", "with a grammar")
-_FIRST, _ROW, _NAMES, _NUMBERS = 84, 30, 122, 100
+_FIRST, _ROW, _NAMES, _NUMBERS = 96, 30, 122, 100
 
 
 def draw(width: float, step: int, way: str) -> Answer:
@@ -21,8 +21,9 @@ def draw(width: float, step: int, way: str) -> Answer:
     now, canvas = steps[step - 1], Canvas(width)
     said = "".join(one["token"] for one in steps[: step - 1])
     canvas.text("asked", 0, 14, f"Asked: {MEASURED['calls'][0]['rows'][0]['prompt']}", "q")
-    canvas.text("said", 0, 36, f"So far: {_shown(said) or '(nothing)'}", width=width)
-    canvas.text("next", 0, 62, "What it would say next", "b")
+    lines = wrapped(f"So far: {said.replace(chr(10), '↵') or '(nothing)'}", width, most=2)
+    canvas.rows("said", 0, 34, lines)
+    canvas.text("next", 0, 78, "What it would say next", "b")
     likeliest = now["likeliest"]
     rows = likeliest if _rank(now) is not None else [*likeliest[:-1], [now["token"], now["p"]]]
     for place, (token, p) in enumerate(rows):
