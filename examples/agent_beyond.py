@@ -229,13 +229,14 @@ ASKING = Lock()
 
 def refusal(agent: Agent, call: dict) -> str | None:
     """Why a call may not run, or None. The rules decide, then the policy, then the user."""
-    groups = agent.tools[call["name"]].groups
-    policy = next((POLICY[group] for group in groups if group in POLICY), "allow")
-    decision = ruling(agent, call) or policy
-    given = [f"  {name}: {value}" for name, value in call["input"].items()]
-    if decision == "ask" and ask_user("\n".join([call["name"], *given])):
-        return None
-    return None if decision == "allow" else f"the user does not allow this {call['name']}"
+    tool, given = agent.tools[call["name"]], call["input"]
+    if (ruled := ruling(agent, call)) == "deny":
+        return f"a rule denies this {call['name']}"
+    decision = ruled or next((POLICY[group] for group in tool.groups if group in POLICY), "allow")
+    names = dict.fromkeys([*inspect.signature(tool).parameters, *given])  # the path comes first
+    question = [call["name"], *(f"  {name}: {given[name]}" for name in names if name in given)]
+    allowed = decision == "allow" or (decision == "ask" and ask_user("\n".join(question)))
+    return None if allowed else f"the user does not allow this {call['name']}"
 
 
 def ask_user(question: str) -> bool:
@@ -1335,7 +1336,7 @@ OUTSIDE = {"web", "mcp"}  # groups of tools whose results strangers write
 SERVERS = json.loads(os.getenv("AGENT_MCP", "{}"))
 CONNECTED = {}
 SECONDS = 30  # for an answer
-META = {
+META = {  # of every request, in this revision of the protocol
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
     "io.modelcontextprotocol/clientInfo": {"name": "agent_beyond", "version": "1"},
@@ -1356,6 +1357,7 @@ class Server:
     def listen(self):
         for line in self.process.stdout:
             self.lines.put(line)
+        self.lines.put("")  # it has ended
 
     def ask(self, method: str, **params) -> dict:
         self.asked += 1
@@ -1389,9 +1391,12 @@ def connect(agent: Agent) -> None:
     if "lead" in agent.groups:
         agent.groups.add("mcp")
         for name in SERVERS.keys() - CONNECTED.keys():
-            CONNECTED[name] = Server(name, SERVERS[name])
-            for offered in CONNECTED[name].ask("tools/list")["tools"]:
-                add_tool(CONNECTED[name], offered)
+            try:
+                CONNECTED[name] = Server(name, SERVERS[name])
+                for offered in CONNECTED[name].ask("tools/list")["tools"]:
+                    add_tool(CONNECTED[name], offered)
+            except Exception as error:  # go on without a server that doesn't come
+                print(f"{name}: {error!r}", file=sys.stderr)
 
 
 def answer_to(server: Server, number: int) -> dict:
