@@ -1430,13 +1430,19 @@ def no_checks(agent: Agent) -> None:
 @hook("on_stop")
 def reach_goal(agent: Agent) -> str | None:
     """The model has stopped; if this returns a text, it reads it, and has another turn."""
-    if not GOAL or agent.name != "lead" or agent.checks == CHECKS:
+    if not GOAL or agent.name != "lead":
+        return None
+    if agent.checks == CHECKS:
+        print(f"The goal was not reached: {GOAL}", file=sys.stderr)
         return None
     agent.checks += 1
     if changed := untouched(agent):
         return f"Not done: put these back, the check rests on them:\n{changed}"
     process = start(GOAL, agent.folder)
-    output = output_of(process, 120)
+    try:
+        output = output_of(process, 120)
+    except subprocess.TimeoutExpired:
+        output = "it has not ended in 120 s"
     return f"Not done: {GOAL}\n{output[-2000:]}" if process.returncode else None
 
 
@@ -1455,7 +1461,7 @@ def note_commit(agent: Agent) -> None:
 def untouched(agent: Agent) -> str:
     """What has changed of that which the check rests on; empty if nothing has."""
     changed = git_says(agent, f"diff --name-only {agent.began} -- {GUARDED}")
-    new = git_says(agent, f"ls-files --others -- {GUARDED}")
+    new = git_says(agent, f"ls-files --others -x __pycache__ -- {GUARDED}")
     return f"{changed}\n{new}".strip()
 
 
