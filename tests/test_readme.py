@@ -38,8 +38,10 @@ def test_it_opens_with_a_picture_and_two_commands_to_paste() -> None:
     assert test == f"{start}'.[test]' &&\n  .venv/bin/pytest --nbval\n"
     assert max(map(len, (lab + test).splitlines())) <= 40, "a phone would cut it"
     assert README.index("docs/scrubbed-") < README.index(lab) < README.index(test)
+    assert README.index("**Build") < README.index("docs/scrubbed-"), "what it is comes first"
     for picture in DOCS.glob("scrubbed-*.webp"):
-        assert picture.stat().st_size < 600_000
+        assert f'"docs/{picture.name}"' in README
+        assert picture.stat().st_size < 300_000
 
 
 def test_the_gate_runs_the_second_command_as_it_stands_here(tmp_path: Path) -> None:
