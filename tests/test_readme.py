@@ -210,6 +210,7 @@ def test_every_view_is_in_the_gallery_by_day_and_by_night() -> None:
         assert set(re.findall(rf"\"views/view-(\w+)-{theme}\.png\"", gallery)) == names
     for file in re.findall(r"views/[\w-]+\.png", gallery):
         assert (DOCS / file).stat().st_size > 4_000, file
+    assert "<td" not in gallery, "in two columns the letters are 6 pixels high"
     captions = re.findall(r"<img alt=\"([^\"]{20,})\"", gallery)
     assert len(captions) == len(VIEWS)
     # Each picture is taken of a run that shows what its caption promises.
