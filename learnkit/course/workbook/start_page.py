@@ -16,7 +16,7 @@ from typing import Any
 from learnkit.course import files as course_files
 from learnkit.course.agent_file import own
 from learnkit.course.agent_file.source import split
-from learnkit.course.display.card import FRAME, Card, inline
+from learnkit.course.display.card import Card, inline
 from learnkit.course.display.course_map import as_html
 from learnkit.course.progress import MARKS, LessonProgress, Progress, lesson_progress
 from learnkit.course.publish import repository
@@ -54,7 +54,7 @@ def contents(*, forget: bool = False, folder: str | Path = "") -> Card:
         return f'{head}<div style="{_LEFT}">{picture}</div>{table(found + more, here)}'
 
     def opened() -> dict[str, str]:
-        return {"text/html": f'<div style="{FRAME}">{page(live=True)}</div>'}
+        return {"text/html": page(live=True)}
 
     return Card(page(live=False), summary(found), opened)
 
@@ -89,11 +89,14 @@ _PHASES = {
 }
 # The table stands beside the picture, or below it if there is no room; its cells flow like words.
 # A page that JupyterLab does not trust keeps these styles, but no style sheet and no media query.
-_LEFT = "float:left;width:336px;max-width:100%;margin:0 20px 12px 0"
-_TABLE = "display:block;overflow:hidden;min-width:200px;margin:0;font-size:13px"
+_LEFT = "float:left;width:336px;max-width:100%;margin:0 0 12px"
+_TABLE = (
+    "display:block;overflow:hidden;min-width:200px;max-width:490px;margin:0;padding:0 0 0 8px;"
+    "font-size:13px"
+)
 _FLOWS = "display:inline-block;padding:2px 0;text-align:left;vertical-align:top;white-space:normal"
 _HEADS = ("lesson", "time", "exercises", "quiz", "your agent.py", "what it adds")
-_WIDTHS = (135, 49, 76, 44)
+_WIDTHS = (144, 54, 76, 44)
 
 
 def table(found: Sequence[LessonProgress], folder: Path) -> str:
