@@ -38,8 +38,10 @@ def test_it_opens_with_a_picture_and_two_commands_to_paste() -> None:
     assert test == f"{start}'.[test]' &&\n  .venv/bin/pytest --nbval\n"
     assert max(map(len, (lab + test).splitlines())) <= 40, "a phone would cut it"
     assert README.index("docs/scrubbed-") < README.index(lab) < README.index(test)
+    assert README.index("**Build") < README.index("docs/scrubbed-"), "what it is comes first"
     for picture in DOCS.glob("scrubbed-*.webp"):
-        assert picture.stat().st_size < 600_000
+        assert f'"docs/{picture.name}"' in README
+        assert picture.stat().st_size < 300_000
 
 
 def test_the_gate_runs_the_second_command_as_it_stands_here(tmp_path: Path) -> None:
@@ -208,6 +210,7 @@ def test_every_view_is_in_the_gallery_by_day_and_by_night() -> None:
         assert set(re.findall(rf"\"views/view-(\w+)-{theme}\.png\"", gallery)) == names
     for file in re.findall(r"views/[\w-]+\.png", gallery):
         assert (DOCS / file).stat().st_size > 4_000, file
+    assert "<td" not in gallery, "in two columns the letters are 6 pixels high"
     captions = re.findall(r"<img alt=\"([^\"]{20,})\"", gallery)
     assert len(captions) == len(VIEWS)
     # Each picture is taken of a run that shows what its caption promises.

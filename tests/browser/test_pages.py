@@ -126,8 +126,15 @@ def test_the_pages_are_read_in_any_light_on_a_phone_and_on_paper(page: Page, sit
         *headings, text = sizes
         assert headings == sorted(set(headings), reverse=True), "headings rank by size"
         assert headings[-1] >= text
+        line = page.locator("main > p, .text_cell_render > p").first.bounding_box()
+        assert line is not None
+        assert line["width"] <= 700, "a line of prose can be read"
         page.set_viewport_size({"width": 360, "height": 740})
         assert page.evaluate("document.documentElement.scrollWidth") == 360
+        for table in page.locator(".lk-products table").all():
+            assert table.evaluate("one => one.scrollWidth <= one.clientWidth"), "a column is cut"
+        for controls in page.locator(".learnkit-player .controls").all():
+            assert controls.evaluate("one => one.offsetHeight") < 90, "they take two rows"
         page.set_viewport_size({"width": 1200, "height": 1000})
 
 

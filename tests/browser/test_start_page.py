@@ -19,8 +19,8 @@ def page(course: str) -> Iterator[Page]:
 
 
 def opens(page: Page, lesson: int) -> str:
-    """Press a lesson's column on the map, and return the title of the tab that comes up."""
-    column(page, lesson).click()
+    """Press a lesson's row on the map, and return the title of the tab that comes up."""
+    row(page, lesson).click()
     page.wait_for_function(
         "() => jupyterapp.shell.currentWidget.title.label !== 'start.ipynb'", timeout=30_000
     )
@@ -29,12 +29,12 @@ def opens(page: Page, lesson: int) -> str:
     return title
 
 
-def column(page: Page, lesson: int) -> Locator:
+def row(page: Page, lesson: int) -> Locator:
     return page.locator(".lk-map").get_by_role("link", name=f"lesson {lesson}, ")
 
 
-def test_a_column_leads_to_its_lesson_before_anything_has_run(page: Page, shots: Path) -> None:
-    box = column(page, 6).bounding_box()
+def test_a_row_leads_to_its_lesson_before_anything_has_run(page: Page, shots: Path) -> None:
+    box = row(page, 6).bounding_box()
     assert box is not None
     assert box["width"] > 24
     page.screenshot(path=shots / "start-page.png")
@@ -44,14 +44,20 @@ def test_a_column_leads_to_its_lesson_before_anything_has_run(page: Page, shots:
 def test_it_does_so_after_the_cell_has_run_and_in_a_narrow_window(page: Page, shots: Path) -> None:
     page.evaluate("() => jupyterapp.commands.execute('notebook:run-all-cells')")
     expect(page.locator(".lk-map svg")).to_be_visible(timeout=60_000)
-    page.set_viewport_size({"width": 900, "height": 1000})
-    area, last = column(page, 2).bounding_box(), column(page, 12).bounding_box()
+    page.evaluate("() => jupyterapp.shell.collapseLeft()")
+    page.set_viewport_size({"width": 360, "height": 1000})
+    page.wait_for_timeout(1000)  # JupyterLab lays out its panels anew
+    area, last = row(page, 2).bounding_box(), row(page, 12).bounding_box()
     dots = page.locator(".lk-map svg .dot circle[r='7']")
     assert area is not None
     assert last is not None
     for place, box in ((dots.first, area), (dots.last, last)):
         dot = place.bounding_box()
         assert dot is not None
-        assert abs(dot["x"] + dot["width"] / 2 - box["x"] - box["width"] / 2) < 2
+        assert abs(dot["y"] + dot["height"] / 2 - box["y"] - box["height"] / 2) < 2
+    for cell in page.locator(".jp-OutputArea-output table :is(td, th)").all():
+        assert cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth"), cell.inner_text()
+    output = page.locator(".jp-OutputArea-output").last
+    assert output.evaluate("one => one.scrollWidth <= one.clientWidth"), "nothing is cut"
     page.screenshot(path=shots / "start-page-run.png")
     assert opens(page, 2) == "s02_tools.ipynb"

@@ -79,7 +79,7 @@ def _wide(found: Sequence[LessonProgress]) -> tuple[Canvas, list[Area]]:
     canvas.text("reads", 8, 42, "Read a column down to see where a lesson hooks in.", "q")
     grid = "".join(f"M{x} 116V{low}" for x in columns.values())
     ends = left - 14, max(columns.values(), default=left) + 14
-    grid += "".join(f"M{ends[0]} {heights[hook]}H{ends[1]}" for hook in HOOKS)
+    grid += "".join(f"M{196 + 7.4 * len(hook):g} {heights[hook]}H{ends[1]}" for hook in HOOKS)
     canvas.edge("grid", grid)
     draw(canvas, heights, 130, 12)
     for name, y in heights.items():
@@ -92,7 +92,9 @@ def _wide(found: Sequence[LessonProgress]) -> tuple[Canvas, list[Area]]:
             )
     canvas.text("end", ends[0], low + 18, " ".join(_END), "q")
     first = found[: found[0].number == 1]
-    areas = [Area(0, 112, 140, low - 100, one.file, _says(one)) for one in first]
+    areas = [Area(0, 92, 140, low - 80, one.file, _says(one)) for one in first]
+    for one in first:
+        canvas.text("lesson 1", 8, 108, _label(one))
     for one in (one for one in found if one.number > 1):
         x = columns[one.number]
         canvas.text(f"lesson {one.number}", x + 3, 108, _label(one), "r", width=120)
@@ -122,7 +124,9 @@ def _narrow(found: Sequence[LessonProgress]) -> tuple[Canvas, list[Area]]:
         else:
             canvas.text(f"node {name}", 42, y + 4, name, "b")
     first, low_end = found[: found[0].number == 1], heights["results"] - 40
-    areas = [Area(0, 56, 130, low_end, one.file, _says(one)) for one in first]
+    areas = [Area(0, 56, NARROW, low_end, one.file, _says(one)) for one in first]
+    for one in first:
+        canvas.text("lesson 1", 146, heights["messages"] + 4, _label(one))
     for number, one in enumerate(rows):
         y = top + 28 * number
         canvas.text(f"lesson {one.number}", 8, y + 18, _label(one), width=130)

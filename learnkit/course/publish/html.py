@@ -64,7 +64,7 @@ def lesson(path: Path) -> str:
 
 def _index(every: Sequence[LessonProgress]) -> str:
     cards = "".join(
-        f"<li>{_link(one)}<p>{esc(one.lesson.promise)}</p>"
+        f"<li>{_link(one)}<p>{inline(one.lesson.promise)}</p>"
         f"<p class='lk-adds'>{inline(one.lesson.adds)} · {one.lesson.minutes} min</p></li>"
         for one in every
     )

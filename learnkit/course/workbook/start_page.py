@@ -16,11 +16,12 @@ from typing import Any
 from learnkit.course import files as course_files
 from learnkit.course.agent_file import own
 from learnkit.course.agent_file.source import split
-from learnkit.course.display.card import FRAME, Card, inline
+from learnkit.course.display.card import Card, inline
 from learnkit.course.display.course_map import as_html
 from learnkit.course.progress import MARKS, LessonProgress, Progress, lesson_progress
 from learnkit.course.publish import repository
 from learnkit.events.text import count
+from learnkit.views.drawing.display import NARROW
 from learnkit.views.drawing.text import esc
 
 #: The file's name in the working copy.
@@ -46,15 +47,14 @@ def contents(*, forget: bool = False, folder: str | Path = "") -> Card:
     where = here if course_files.lessons(here) else originals
     found = lesson_progress(where, progress)
     more = lesson_progress(where, progress, part_two=True)
-    head = (
-        f"<p><strong>{esc(summary(found))}</strong> Each column of the picture opens a lesson.</p>"
-    )
+    head = f"<p><strong>{esc(summary(found))}</strong> Each row of the picture opens a lesson.</p>"
 
     def page(*, live: bool) -> str:
-        return f"{head}{as_html(found, live=live)}{table(found + more, here)}"
+        picture = as_html(found, NARROW, live=live)
+        return f'{head}<div style="{_LEFT}">{picture}</div>{table(found + more, here)}'
 
     def opened() -> dict[str, str]:
-        return {"text/html": f'<div style="{FRAME}">{page(live=True)}</div>'}
+        return {"text/html": page(live=True)}
 
     return Card(page(live=False), summary(found), opened)
 
@@ -87,8 +87,16 @@ _PHASES = {
     11: ("autonomy", "a lead that assigns everything is a bottleneck"),
     13: ("part two, in the products", "who decides, and how do you know that it is done?"),
 }
-_LEFT = ' style="text-align:left"'  # JupyterLab aligns cells to the right
-_HEADS = ("lesson", "what it adds", "time", "exercises", "quiz", "your agent.py")
+# The table stands beside the picture, or below it if there is no room; its cells flow like words.
+# A page that JupyterLab does not trust keeps these styles, but no style sheet and no media query.
+_LEFT = "float:left;width:336px;max-width:100%;margin:0 0 12px"
+_TABLE = (
+    "display:block;overflow:hidden;min-width:200px;max-width:490px;margin:0;padding:0 0 0 8px;"
+    "font-size:13px"
+)
+_FLOWS = "display:inline-block;padding:2px 0;text-align:left;vertical-align:top;white-space:normal"
+_HEADS = ("lesson", "time", "exercises", "quiz", "your agent.py", "what it adds")
+_WIDTHS = (144, 54, 76, 44)
 
 
 def table(found: Sequence[LessonProgress], folder: Path) -> str:
@@ -99,14 +107,17 @@ def table(found: Sequence[LessonProgress], folder: Path) -> str:
     ]
     parts = {name.partition(" ")[0]: part for text in texts for name, part in split(text).items()}
     total = f", {_lines(texts[-1])}" if texts[-1] else ""
-    rows = [_cells("th", (*_HEADS[:-1], _HEADS[-1] + total))]
+    rows = [_cells("th", (*_HEADS[:4], _HEADS[4] + total, _HEADS[5]))]
     for one in found:
         if one.number in _PHASES:
             name, problem = _PHASES[one.number]
             phase = f"<strong>{name}</strong>: {problem}"
-            rows.append(f'<td{_LEFT} colspan="{len(_HEADS)}">{phase}</td>')
+            rows.append(f'<td style="{_FLOWS}" colspan="{len(_HEADS)}">{phase}</td>')
         rows.append(_cells("td", _row(one, parts.get(one.name, ""))))
-    return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+    body = "".join(
+        f'<tr style="display:block;padding:4px 2px;text-align:left">{row}</tr>' for row in rows
+    )
+    return f'<table style="{_TABLE}">{body}</table>'
 
 
 def _lines(text: str) -> str:
@@ -114,7 +125,10 @@ def _lines(text: str) -> str:
 
 
 def _cells(tag: str, texts: Sequence[str]) -> str:
-    return "".join(f"<{tag}{_LEFT}>{text}</{tag}>" for text in texts)
+    styles = [*(f"{_FLOWS};width:{width}px" for width in _WIDTHS), _FLOWS]
+    styles.append(_FLOWS.replace("inline-block", "block"))
+    cells = zip(styles, texts, strict=True)
+    return "".join(f'<{tag} style="{style}">{text}</{tag}>' for style, text in cells)
 
 
 def _row(one: LessonProgress, part: str) -> tuple[str, ...]:
@@ -123,11 +137,11 @@ def _row(one: LessonProgress, part: str) -> tuple[str, ...]:
     return (
         f'{MARKS[one.state]} <a href="{esc(one.file)}" title="{esc(lesson.promise)}">'
         f"{one.label} · {esc(lesson.title)}</a>",
-        inline(lesson.adds),
         f"{lesson.minutes}\u00a0min",
         "✓" * one.passed + "○" * (len(lesson.exercises) - one.passed),
         f"{one.right} of {quiz}" if one.answered else "–",
         ", ".join([_lines(part), *(f"<code>{hook}</code>" for hook in hooks)]) if part else "–",
+        inline(lesson.adds),
     )
 
 
