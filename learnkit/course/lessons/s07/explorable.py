@@ -166,4 +166,4 @@ _LOW = 224.0
 
 def explorable() -> Explorable:
     """Kill the worker at any moment of its write, in place and beside the file."""
-    return explore(draw, moment=drag(moments(), -1, "the worker is killed", said=_when))
+    return explore(draw, moment=drag(moments(), 64, "the worker is killed", said=_when))
