@@ -14,10 +14,11 @@ const SPEEDS = [0.5, 1, 2, 4];
 /** What a press there asks Python for, as JSON; undefined for nothing. */
 const intentAt = (event) => event.target.closest("[data-intent]")?.dataset.intent;
 
-/** Whether a shape is a bar so thin that an outline would look like a bar of another colour. */
-const thin = (shape) => {
-  const rect = shape.matches(".bar") && shape.querySelector("rect");
-  return rect && Math.min(rect.width.baseVal.value, rect.height.baseVal.value) < 6;
+/** Whether a shape can be outlined: its dash says something, and a thin bar would look like another. */
+const bold = (shape) => {
+  const edge = shape.querySelector("rect, circle");
+  if (edge && getComputedStyle(edge).strokeDasharray !== "none") return false;
+  return !shape.matches(".bar") || Math.min(edge.width.baseVal.value, edge.height.baseVal.value) >= 6;
 };
 
 class Stage {
@@ -223,9 +224,11 @@ class Stage {
     this.tallest = Math.max(this.tallest, this.diagram.shapes.size ? 0 : this.picture.offsetHeight);
     this.picture.style.minHeight = this.tallest ? `${this.tallest}px` : "";
     if (target) this.reveal(target);
-    for (const [key, shape] of this.diagram.shapes) {
-      const tells = shape.hasAttribute("aria-label") && !thin(shape);
-      shape.toggleAttribute("data-changed", k > 0 && tells && changed.has(`@/${key}`));
+    const telling = [...this.diagram.shapes].filter(([, shape]) => shape.hasAttribute("aria-label"));
+    const before = this.tape.frame(first - 1).html;
+    const grows = telling.some(([key]) => before.has(`@/${key}`)); // or all of the picture is new
+    for (const [key, shape] of telling) {
+      shape.toggleAttribute("data-changed", grows && changed.has(`@/${key}`) && bold(shape));
     }
     const head = (k === this.tape.last && this.tape.finding) || steps[k].head;
     if (this.head.textContent !== head) this.head.textContent = head;
