@@ -246,7 +246,7 @@ class _Sheet:
         bad = row.mark(lost) is theme.ERROR
         mark = theme.ERROR.key if bad else self.marks.get(row.who, theme.SYSTEM.key)
         canvas.text(f"number {place}", 24 if self.narrow else 26, mid + 4, row.number, "q e")
-        side = 5 if file > x else -5
+        side = 2 if file > x else -2
         begin, end, label = x, file - side, _KINDS[row.type][1]
         if row.type == "race.wrote":
             label = _fitting(row.messages, abs(end - begin) - 24)

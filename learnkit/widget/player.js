@@ -306,9 +306,11 @@ class Stage {
     const last = Math.max(this.stops.length - 1, 0);
     const stop = Math.max(this.stop, 0);
     const time = this.tape.steps[this.k]?.time ?? 0;
+    const whole = this.tape.steps.at(-1)?.time ?? 0; // in the unit of a time axis, see time_axis.py
+    const [each, unit] = whole < 120 ? [1, "s"] : whole < 7200 ? [60, "min"] : [3600, "h"];
     this.range.max = last;
     this.range.value = stop;
-    this.count.textContent = `${this.raw ? "event" : "step"} ${stop} of ${last} · ${time.toFixed(1)} s`;
+    this.count.textContent = `${this.raw ? "event" : "step"} ${stop} of ${last} · ${(time / each).toFixed(1)} ${unit}`;
     this.range.setAttribute("aria-valuetext", this.count.textContent);
     this.followButton.setAttribute("aria-pressed", this.follow);
   }
