@@ -315,6 +315,23 @@ def test_a_bar_thinner_than_its_outline_is_not_outlined(page: Page) -> None:
     assert [one.get_attribute("height") for one in changed.all()] == ["20"]
 
 
+def test_neither_a_dash_nor_a_picture_that_is_all_new_is_outlined(page: Page) -> None:
+    """The dash says something, and with everything outlined nothing is."""
+    frames: list[dict[str, str]] = [{}]
+    for names in (["a"], ["a", "b", "blocked"], ["c", "d"]):
+        canvas = Canvas(WIDE)
+        for place, name in enumerate(names):
+            canvas.box(name, 0, 30 * place, 90, 24, "blocked" * (name == "blocked"), says=name)
+        frames.append(canvas.frame())
+    patches = [{"time": 0, "head": "x", **diff(*two)} for two in pairwise(frames)]
+    open_player(page)
+    give(page, {"seq": 0, "patches": patches, "finding": "x"})
+    for k, outlined in enumerate([[], ["b"], []]):
+        go_to(page, k)
+        found = page.locator(".box[data-changed]")
+        assert found.evaluate_all("all => all.map((one) => one.ariaLabel)") == outlined
+
+
 def test_a_document_does_not_jump_in_height_while_it_is_scrubbed(page: Page) -> None:
     open_player(page, Messages.css)
     for message in messages_of(Messages(sample())):
