@@ -70,7 +70,7 @@ def test_the_rules_reach_a_child_in_either_way(lab: Lab, prompt: str) -> None:
 def test_what_a_prompt_leaves_out_is_assumed(lab: Lab, prompt: str, lacks: str, found: str) -> None:
     first, heard, listens = played(lab, prompt).remarks
     assert first.good is False
-    assert first.text.endswith(f"{found} isn't right: left out {lacks}.")
+    assert f"{found} isn't right: the prompt left out “" in first.text
     assert heard.text.startswith(f"Child 1 didn't know {lacks}, and reported: The mean of ")
     listed = [line.strip().partition(": ") for line in listens.text.splitlines()[1:]]
     assert " and ".join(fact for fact, _, _ in listed) == lacks

@@ -159,9 +159,11 @@ class RaceFinder:
         """A dot for each seed, which tells those that were tried."""
         canvas = Canvas(NARROW)
         for seed in SEEDS:
-            one, y = self.tried.get(seed), 8 + 14 * (seed // 25)
-            mark, glyph = ("", "") if one is None else ("error", "✗") if one.fails else ("done", "")
-            canvas.dot(f"{seed}", 8 + 12.6 * (seed % 25), y, 5, mark, glyph)
+            one, x, y = self.tried.get(seed), 8 + 12.6 * (seed % 25), 8 + 14 * (seed // 25)
+            if one and one.fails:
+                canvas.text(f"{seed}", x, y + 5, theme.ERROR.glyph, "bc", "error", width=12)
+            else:
+                canvas.dot(f"{seed}", x, y, 5, "done" if one else "")
         canvas.height += 3
         return canvas.inline(_result(self.tried.values()))
 

@@ -153,9 +153,10 @@ def judge(_: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:
     if not any(RIGHT in report for _, report in children):
         lacks, report = children[-1]
         found = re.search(r"\S+ °[CF]", report)
-        left = f"{found[0] if found else 'No report'} isn't right: left out {listed(lacks)}."
+        left = listed([f"“{fact}”" for fact in lacks])
+        wrong = f"{found[0] if found else 'No report'} isn't right: the prompt left out {left}."
         missed = dict.fromkeys(fact for lacks, _ in children for fact in lacks)
-        return [Remark(False, left), *heard, Remark(None, looked_for(missed))]
+        return [Remark(False, wrong), *heard, Remark(None, looked_for(missed))]
     if RIGHT.split()[0] in said:
         return [Remark(True, f"{RIGHT} is right, with {prompts}."), *heard]
     return [Remark(False, f"A report was right, but your answer was: {one_line(said, 60)}"), *heard]
