@@ -1059,6 +1059,12 @@ def worktree(name: str) -> Path:
     return ROOT / ".worktrees" / name
 
 
+def on_its_branch(name: str) -> None:
+    """Refuse a worktree that is gone, so that git would act on main, or on another branch."""
+    if git("branch", "--show-current", folder=worktree(name)).strip() != f"wt/{name}":
+        raise RuntimeError(f".worktrees/{name} is not on its branch wt/{name}")
+
+
 @tool("lead")
 def worktree_create(agent: Agent, name: str, task_id: int) -> str:
     """Make a worktree for a task: a folder .worktrees/name with a branch wt/name. Whoever claims
@@ -1074,9 +1080,10 @@ def merge(branch: str, folder: Path) -> None:
     """Merge a branch into what is checked out in a folder, or leave the folder as it was."""
     try:
         git("merge", "-q", "--no-edit", branch, folder=folder)
-    except RuntimeError:
-        with suppress(RuntimeError):  # there is nothing to abort if it has not begun
-            git("merge", "--abort", folder=folder)
+    except RuntimeError as error:
+        if "MERGE_HEAD" not in str(error):  # that would be a merge of the user's own
+            with suppress(RuntimeError):  # there is nothing to abort if it has not begun
+                git("merge", "--abort", folder=folder)
         raise
 
 
@@ -1098,6 +1105,7 @@ def worktree_merge(agent: Agent, name: str) -> str:
     fail, you read why, and nothing is merged."""
     with locked(".worktrees"):
         folder = worktree(name)
+        on_its_branch(name)
         git("add", "-A", folder=folder)
         if git("status", "--porcelain", folder=folder):
             git("commit", "-q", "-m", f"Work of {name}", folder=folder)
@@ -1121,7 +1129,8 @@ def prompts() -> Iterator[str]:
         yield " ".join(sys.argv[1:])
     with suppress(EOFError, KeyboardInterrupt):
         while not sys.argv[1:]:
-            yield input("> ")
+            if prompt := input("> ").strip():
+                yield prompt
 
 
 def main() -> None:

@@ -427,6 +427,67 @@ def test_s12_a_merge_says_if_no_test_ran(agent: Any, tmp_path: Path) -> None:
     assert "no tests ran" in call(agent, lead, "worktree_merge", name="one")
 
 
+def with_a_worktree(agent: Any, folder: Path) -> Any:
+    """The lead of a repository that has a worktree, one, with a commit of its own."""
+    repository(folder)
+    lead = agent.Agent()
+    agent.task_create(lead, "parse")
+    call(agent, lead, "worktree_create", name="one", task_id=1)
+    (folder / ".worktrees/one/work.py").write_text("x = 1\n")
+    return lead
+
+
+def test_s12_a_worktree_that_is_gone_commits_nothing_of_the_users(
+    agent: Any, tmp_path: Path
+) -> None:
+    lead = with_a_worktree(agent, tmp_path)
+    (tmp_path / ".worktrees/one/work.py").unlink()
+    call(agent, lead, "worktree_remove", name="one")
+    (tmp_path / ".worktrees/one").mkdir(parents=True)  # as by a write_file of its mate
+    (tmp_path / "secret.env").write_text("k")
+    assert "not on its branch" in call(agent, lead, "worktree_merge", name="one")
+    assert "?? secret.env" in agent.git("status", "--porcelain", folder=tmp_path)
+
+
+def test_s12_work_on_another_branch_is_not_said_to_be_merged(agent: Any, tmp_path: Path) -> None:
+    lead = with_a_worktree(agent, tmp_path)
+    agent.git("switch", "-qc", "mine", folder=tmp_path / ".worktrees/one")
+    assert "not on its branch" in call(agent, lead, "worktree_merge", name="one")
+
+
+def test_s12_a_merge_that_the_user_has_begun_is_left_to_them(agent: Any, tmp_path: Path) -> None:
+    lead = with_a_worktree(agent, tmp_path)
+    (tmp_path / "README.md").write_text("ours\n")
+    agent.git("add", "-A", folder=tmp_path)
+    agent.git("commit", "-qm", "ours", folder=tmp_path)
+    agent.git("switch", "-qc", "theirs", "HEAD^", folder=tmp_path)
+    (tmp_path / "README.md").write_text("theirs\n")
+    agent.git("add", "-A", folder=tmp_path)
+    agent.git("commit", "-qm", "theirs", folder=tmp_path)
+    with pytest.raises(RuntimeError):
+        agent.git("merge", "-q", "main", folder=tmp_path)
+    (tmp_path / "README.md").write_text("both, by hand\n")
+    agent.git("add", "README.md", folder=tmp_path)
+    assert "MERGE_HEAD" in call(agent, lead, "worktree_merge", name="one")
+    assert (tmp_path / "README.md").read_text() == "both, by hand\n"
+
+
+def test_an_empty_line_at_the_prompt_is_no_prompt(
+    agent: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = iter(["", "  ", "Go on."])
+
+    def ask(_: str) -> str:
+        try:
+            return next(lines)
+        except StopIteration:
+            raise EOFError from None
+
+    agent.input = ask
+    monkeypatch.setattr(sys, "argv", ["agent.py"])
+    assert list(agent.prompts()) == ["Go on."]
+
+
 def test_s12_ctrl_c_at_the_prompt_ends_it_quietly(
     agent: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,25 +19,25 @@ def _lead(items: list[dict[str, str]], **more: Any) -> SimpleNamespace:
     return SimpleNamespace(items=[dict(one) for one in items], **more)
 
 
-def check_finish(finish: Any) -> Verdict:
+def check_before_stop(before_stop: Any) -> Verdict:
     """Let an agent stop with open items, stop again, and stop with none."""
     for items, what in ((_DONE, "all items are completed"), ([], "there is no list")):
-        if text := finish(_lead(items, asked=False)):
+        if text := before_stop(_lead(items, asked=False)):
             return f"where {what}, it returned {text!r}; it should return None: let the model stop"
     lead = _lead(_OPEN, asked=False)
-    text = finish(lead)
+    text = before_stop(lead)
     if not text:
         return "the run ended although 'write' and 'test' were open: return a text the first time"
     if missing := [name for name in ("write", "test") if name not in text]:
         return f"your text doesn't name {missing[0]!r}, which is open: {text}"
-    if again := finish(lead):
+    if again := before_stop(lead):
         return f"it asked a second time ({again!r}), so a model with a good reason never ends"
-    if not finish(_lead(_OPEN, asked=False)):
+    if not before_stop(_lead(_OPEN, asked=False)):
         return "it remembers a question to another agent: keep `asked` on the agent"
     lead = _lead(_DONE, asked=False)
-    finish(lead)
+    before_stop(lead)
     lead.items = [dict(one) for one in _OPEN]
-    if not finish(lead):
+    if not before_stop(lead):
         return (
             "it stopped once with nothing open, later with open items, and was not asked: only a "
             "question counts as asked"
@@ -71,6 +71,6 @@ def check_patient(patient: Any) -> Verdict:
 
 
 EXERCISES = {
-    "finish": check_finish,
+    "before_stop": check_before_stop,
     "patient": check_patient,
 }

@@ -85,6 +85,11 @@ def delivers_each_once(agent: Any) -> Verdict:
     with _lead(agent) as lead:
         lead.ended += ["first", "second"]
         both = str(agent.deliver(lead, []))
+        if "second" not in both:
+            return (
+                "two jobs had ended, and only the first came: a list that shrinks while a `for` "
+                "goes through it is over too soon"
+            )
         if both.index("first") > both.index("second"):
             return "two jobs have ended, and the later one's result comes first"
     with _lead(agent) as lead:
@@ -118,6 +123,14 @@ def waits_for_the_late(agent: Any) -> Verdict:
                     "number: ask again as long as one is running"
                 )
             return lost
+    with _lead(agent) as lead:
+        _begun(agent, lead, "true").join()
+        agent.deliver(lead, [])
+        clock = _FastClock(lambda: lead.ended.append("the end of this check"))
+        with with_settings(agent, **clock.names(agent)):
+            late = agent.wait_for_job(lead)
+        if clock.naps or late is not None:
+            return "the only job had ended and was delivered, and your hook waits for ever"
     with _lead(agent) as lead:
         _begun(agent, lead, "echo late").join()
         _begun(agent, lead, "sleep 60")
