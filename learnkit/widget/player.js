@@ -225,10 +225,9 @@ class Stage {
     this.picture.style.minHeight = this.tallest ? `${this.tallest}px` : "";
     if (target) this.reveal(target);
     const telling = [...this.diagram.shapes].filter(([, shape]) => shape.hasAttribute("aria-label"));
-    const before = this.tape.frame(first - 1).html;
-    const grows = telling.some(([key]) => before.has(`@/${key}`)); // or all of the picture is new
+    const some = telling.some(([key]) => !changed.has(`@/${key}`)); // with all outlined, none is
     for (const [key, shape] of telling) {
-      shape.toggleAttribute("data-changed", grows && changed.has(`@/${key}`) && bold(shape));
+      shape.toggleAttribute("data-changed", some && changed.has(`@/${key}`) && bold(shape));
     }
     const head = (k === this.tape.last && this.tape.finding) || steps[k].head;
     if (this.head.textContent !== head) this.head.textContent = head;

@@ -303,6 +303,7 @@ def test_a_bar_thinner_than_its_outline_is_not_outlined(page: Page) -> None:
     for length in (40, 50):
         canvas = Canvas(WIDE)
         canvas.height = 40
+        canvas.bar("same", 100, 0, 9, 9, "user", says="same")
         for high in (5, 20):
             canvas.bar(f"{high} high", 0, high, length, high, "user", says=f"{length}")
         frames.append(canvas.frame())
@@ -310,7 +311,7 @@ def test_a_bar_thinner_than_its_outline_is_not_outlined(page: Page) -> None:
     open_player(page)
     give(page, {"seq": 0, "patches": patches, "finding": "x"})
     go_to(page, 1)
-    assert page.locator(".bar").count() == 2
+    assert page.locator(".bar").count() == 3
     changed = page.locator(".bar[data-changed] rect")
     assert [one.get_attribute("height") for one in changed.all()] == ["20"]
 
