@@ -197,7 +197,8 @@ def _bills(canvas: Canvas, least: int, right: float) -> None:
             canvas.bar(f"{mark} {one}", x, y, step - 4, high, mark)
         if chosen:
             middle = x + (step - 4) / 2
-            canvas.text("now", min(middle, right - 22), y - 5, _cost(one), "bc", "cause", width=60)
+            says = _cost(one) if step > 40 else f"${sum(bill(one)):.0f}"
+            canvas.text("now", middle, y - 5, says, "bc", "cause", width=60)
             canvas.text("cause", middle, _BILL_BASE + 16, _portion(one), "bc", "cause")
         elif step > 40 or (number % 2 == 0 and abs(one - least) > 500):
             canvas.text(f"least {one}", x + (step - 4) / 2, _BILL_BASE + 16, _portion(one), "qc")
