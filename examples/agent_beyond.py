@@ -229,13 +229,14 @@ ASKING = Lock()
 
 def refusal(agent: Agent, call: dict) -> str | None:
     """Why a call may not run, or None. The rules decide, then the policy, then the user."""
-    groups = agent.tools[call["name"]].groups
-    policy = next((POLICY[group] for group in groups if group in POLICY), "allow")
-    decision = ruling(agent, call) or policy
-    given = [f"  {name}: {value}" for name, value in call["input"].items()]
-    if decision == "ask" and ask_user("\n".join([call["name"], *given])):
-        return None
-    return None if decision == "allow" else f"the user does not allow this {call['name']}"
+    tool, given = agent.tools[call["name"]], call["input"]
+    if (ruled := ruling(agent, call)) == "deny":
+        return f"a rule denies this {call['name']}"
+    decision = ruled or next((POLICY[group] for group in tool.groups if group in POLICY), "allow")
+    names = dict.fromkeys([*inspect.signature(tool).parameters, *given])  # the path comes first
+    question = [call["name"], *(f"  {name}: {given[name]}" for name in names if name in given)]
+    allowed = decision == "allow" or (decision == "ask" and ask_user("\n".join(question)))
+    return None if allowed else f"the user does not allow this {call['name']}"
 
 
 def ask_user(question: str) -> bool:
@@ -1335,7 +1336,7 @@ OUTSIDE = {"web", "mcp"}  # groups of tools whose results strangers write
 SERVERS = json.loads(os.getenv("AGENT_MCP", "{}"))
 CONNECTED = {}
 SECONDS = 30  # for an answer
-META = {
+META = {  # of every request, in this revision of the protocol
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
     "io.modelcontextprotocol/clientInfo": {"name": "agent_beyond", "version": "1"},
@@ -1356,6 +1357,7 @@ class Server:
     def listen(self):
         for line in self.process.stdout:
             self.lines.put(line)
+        self.lines.put("")  # it has ended
 
     def ask(self, method: str, **params) -> dict:
         self.asked += 1
@@ -1389,9 +1391,12 @@ def connect(agent: Agent) -> None:
     if "lead" in agent.groups:
         agent.groups.add("mcp")
         for name in SERVERS.keys() - CONNECTED.keys():
-            CONNECTED[name] = Server(name, SERVERS[name])
-            for offered in CONNECTED[name].ask("tools/list")["tools"]:
-                add_tool(CONNECTED[name], offered)
+            try:
+                CONNECTED[name] = Server(name, SERVERS[name])
+                for offered in CONNECTED[name].ask("tools/list")["tools"]:
+                    add_tool(CONNECTED[name], offered)
+            except Exception as error:  # go on without a server that doesn't come
+                print(f"{name}: {error!r}", file=sys.stderr)
 
 
 def answer_to(server: Server, number: int) -> dict:
@@ -1425,13 +1430,19 @@ def no_checks(agent: Agent) -> None:
 @hook("on_stop")
 def reach_goal(agent: Agent) -> str | None:
     """The model has stopped; if this returns a text, it reads it, and has another turn."""
-    if not GOAL or agent.name != "lead" or agent.checks == CHECKS:
+    if not GOAL or agent.name != "lead":
+        return None
+    if agent.checks == CHECKS:
+        print(f"The goal was not reached: {GOAL}", file=sys.stderr)
         return None
     agent.checks += 1
     if changed := untouched(agent):
         return f"Not done: put these back, the check rests on them:\n{changed}"
     process = start(GOAL, agent.folder)
-    output = output_of(process, 120)
+    try:
+        output = output_of(process, 120)
+    except subprocess.TimeoutExpired:
+        output = "it has not ended in 120 s"
     return f"Not done: {GOAL}\n{output[-2000:]}" if process.returncode else None
 
 
@@ -1450,7 +1461,7 @@ def note_commit(agent: Agent) -> None:
 def untouched(agent: Agent) -> str:
     """What has changed of that which the check rests on; empty if nothing has."""
     changed = git_says(agent, f"diff --name-only {agent.began} -- {GUARDED}")
-    new = git_says(agent, f"ls-files --others -- {GUARDED}")
+    new = git_says(agent, f"ls-files --others -x __pycache__ -- {GUARDED}")
     return f"{changed}\n{new}".strip()
 
 

@@ -55,7 +55,9 @@ def lab_extra() -> contextlib.AbstractContextManager[None]:
 
 
 def text_of(error: BaseException) -> str:
-    """Return what an exception says, also when its own ``str`` fails."""
+    """Return what an exception says, of a group its first one, also when ``str`` fails."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
     try:
         match getattr(error, "body", None):
             case {"error": {"message": str(message)}}:

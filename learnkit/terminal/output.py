@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 #: Where a line has no end of its own: in a pipe, in columns.
+#: How the result of a command that failed ends.
+_EXIT = re.compile(r"\[(exit code \d+)\]\s*\Z")
+
 PIPE = 160
 #: Lines that are shown of what a running command has printed.
 PRINTED = 3
@@ -181,7 +184,10 @@ class Output:
         data, width = event.data, self.width
         output = str(data.get("output", ""))
         lines = len(output.splitlines())
-        failed = bool(data.get("is_error"))
+        ended = _EXIT.search(output)
+        failed = bool(data.get("is_error") or ended)
+        if ended:  # what a command says last is why
+            output = f"{ended[1]}: {(output[: ended.start()].strip().splitlines() or [''])[-1]}"
         who = "" if event.lane == self._name else f"{event.lane} "
         call = f"{who}{data.get('name')} {one_line(given, max(12, width // 3))}".rstrip()
         begin = f"  {number:>2} {one_line(call, max(20, width - 20))}"

@@ -205,6 +205,21 @@ def test_only_what_concerns_the_user_is_shown_of_other_agents() -> None:
     assert "0 tokens in" in output.status.line(100)
 
 
+def test_a_command_that_failed_has_no_tick_and_says_its_last_line() -> None:
+    file, log = io.StringIO(), lk.EventLog()
+    log.subscribe(Output(Console(file=file, width=100)).event)
+    said = "===== session\n1 failed, 2 passed\n[exit code 1]"
+    for output in (said, "[exit code 2]", "it prints [exit code 3] and goes on"):
+        log.append("tool.started", lane="lead", id="t", name="bash", input={"command": "test"})
+        ends = {"name": "bash", "output": output, "is_error": False, "seconds": 1.0}
+        log.append("tool.ended", lane="lead", id="t", **ends)
+    assert file.getvalue().splitlines() == [
+        "   1 bash test ✗ 1.0 s, 3 lines: exit code 1: 1 failed, 2 passed",
+        "   2 bash test ✗ 1.0 s: exit code 2:",
+        "   3 bash test ✓ 1.0 s: it prints [exit code 3] and goes on",
+    ]
+
+
 def test_a_question_shows_whose_call_it_is_and_all_that_it_hides(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x\nz\nx\n")
     agent = lk.Agent(lk.scripted([]), [lk.CodingTools(tmp_path)], name="alice")

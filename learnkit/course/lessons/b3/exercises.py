@@ -13,16 +13,20 @@ _TOOLS = [
     {"name": "mcp__forge__open_issue", "description": "Open an issue, with a title and a text."},
     {"name": "mcp__forge__list-issues", "description": "Issues of a project that are still open."},
     {"name": "mcp__forge__season", "description": "Nothing about water."},
+    {"name": "mcp__bulk__rain", "description": "Rain, rain, rain."},
+    {"name": "mcp__forge__outlook", "description": "The rain of tomorrow."},
     *({"name": f"mcp__bulk__n{n}", "description": "The weather of a day."} for n in range(9)),
 ]
 
 
 def check_find(find: Any) -> Verdict:
-    """Search among fourteen tools."""
+    """Search among sixteen tools."""
     cases: Cases = (
         ("tools about “sea”, which is in “season”, too", (_TOOLS, "sea"), ["mcp__harbour__sea"]),
         ("“SEA” in capitals", (_TOOLS, "SEA"), ["mcp__harbour__sea"]),
         ("“tide”, which is in a name", (_TOOLS, "tide"), ["mcp__harbour__tide_times"]),
+        ("“place”, which ends a sentence", (_TOOLS, "place"), ["mcp__harbour__sea"]),
+        ("“rain tomorrow”", (_TOOLS, "rain tomorrow"), "mcp__forge__outlook"),
         ("“volcano”, which is nowhere", (_TOOLS, "volcano"), []),
         ("“times of the tide”", (_TOOLS, "times of the tide"), "mcp__harbour__tide_times"),
         ("“list open issues”", (_TOOLS, "list open issues"), "mcp__forge__list-issues"),

@@ -27,19 +27,15 @@ LISTED, SEARCHED = "listed", "searched"
 def requests(tools: int, searches: int, way: str) -> Iterator[tuple[int, int]]:
     """Tokens of each request that are read from the cache, and new ones.
 
-    Tools stand before everything else, so a search that adds some makes the whole request new.
+    What a search finds is added at the end, as the API's own tool search does it.
     """
-    if way == LISTED:
-        size, turns, breaks = FIRST + tools * TOOL, TURNS, 0
-    else:
-        size, turns, breaks = FIRST + SEARCH, TURNS + searches, searches
+    size = FIRST + (tools * TOOL if way == LISTED else SEARCH)
+    found = 0 if way == LISTED else searches
     known = 0
-    for turn in range(turns):
+    for turn in range(TURNS + found):
         yield known, size - known
-        searched = turn < breaks
-        grown = FOUND if searched else RESULT
-        known = 0 if searched else size
-        size += grown + (ADDED * TOOL if searched else 0)
+        known = size
+        size += FOUND + ADDED * TOOL if turn < found else RESULT
 
 
 @cache
@@ -65,8 +61,8 @@ def draw(width: float, tools: int, searches: str) -> Answer:
     costs = {way: short(round(bill(tools, times, way))) for way in (LISTED, SEARCHED)}
     because = (
         f"Listed, they cost {costs[LISTED]} tokens of plain input, and {costs[SEARCHED]} with "
-        f"{searches}. Each search is one more request, and what it finds goes to the front, where "
-        "nothing after it is read from the cache."
+        f"{searches}. Each search is one more request, which reads from the cache what was there "
+        "before."
     )
     finding = f"With {tools} tools, it costs less to have them {best}."
     axis = LEFT, _BASE, width - _NAMES, _BASE
@@ -75,7 +71,7 @@ def draw(width: float, tools: int, searches: str) -> Answer:
 
 def explorable() -> Explorable:
     """The bills, with the number of tools to drag."""
-    number = drag(range(0, MOST + 1, 5), 20, "tools of servers")
+    number = drag(range(0, MOST + 1, _EACH), 0, "tools of servers")
     return explore(draw, tools=number, searches=pick(("1 search", "3 searches"), label="with"))
 
 
@@ -88,6 +84,8 @@ _ASSUMES = (
 )
 #: Room for the names of the ways, the upper edge of the curves, and their 0, in pixels.
 _NAMES, _TOP, _BASE = 80, 52, 236
+#: From one place of the slider to the next.
+_EACH = 5
 
 
 def _curves(canvas: Canvas, tools: int, searches: int, best: str) -> None:
@@ -105,7 +103,7 @@ def _curves(canvas: Canvas, tools: int, searches: int, best: str) -> None:
     low = 0.0  # two names never share a line
     for way in sorted((LISTED, SEARCHED), key=lambda way: -bill(tools, searches, way)):
         mark = "cause" if way == best else "system"
-        costs = [(number, bill(number, searches, way)) for number in range(0, tools + 1, 5)]
+        costs = [(number, bill(number, searches, way)) for number in range(0, tools + 1, _EACH)]
         spots = [f"{LEFT + number * step:.0f} {_BASE - cost * unit:.0f}" for number, cost in costs]
         canvas.edge(f"{way} curve", f"M{'L'.join(spots)}", mark, "w" if way == best else "")
         y = _BASE - costs[-1][1] * unit

@@ -63,6 +63,8 @@ def _shown(token: str) -> str:
 
 
 def _percent(p: float) -> str:
+    if p < 0.0001:
+        return "< 0.01 %"
     return f"{100 * p:.2g} %" if p < 0.1 else f"{100 * p:.0f} %"
 
 

@@ -78,12 +78,19 @@ _DOINGS = (
     ("nothing", "true", ""),
     ("an edit of work.py", "echo 'x = 2' > work.py", ""),
     ("a new file elsewhere", "touch notes.txt", ""),
+    ("a run of the tests", "mkdir tests/__pycache__; touch tests/__pycache__/a.pyc", ""),
     ("an edit of a test", "echo > tests/test_it.py", "tests/test_it.py"),
     ("an edit of a test, with git add", "echo > tests/test_it.py; git add -A", "tests/test_it.py"),
     (
         "an edit of a test, in a commit",
         "echo > tests/test_it.py; git -c user.name=a -c user.email=a@b commit -qam tests",
         "tests/test_it.py",
+    ),
+    (
+        "an edit of a test in a commit, and then the test put back",
+        "echo > tests/test_it.py; git -c user.name=a -c user.email=a@b commit -qam tests; "
+        "git checkout -q HEAD^ -- tests; git reset -q",
+        "",
     ),
     ("a test that was removed", "rm tests/test_it.py", "tests/test_it.py"),
     ("a new conftest.py", "touch conftest.py", "conftest.py"),
@@ -102,7 +109,7 @@ def check_untouched(agent: Any) -> Verdict:
             found = agent.untouched(lead)
         if name and name not in str(found or ""):
             return f"after {what}, it returns {found!r}; the check rests on {name}"
-        if not name and (found or "").strip():
+        if not name and found:
             return (
                 f"after {what}, it returns {found!r}, and nothing that the check rests on changed"
             )

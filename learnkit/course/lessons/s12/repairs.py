@@ -60,11 +60,14 @@ def tests_what_it_merges(agent: Any) -> Verdict:
         if why or not (root / "one").exists():
             return f"a branch whose tests pass was not merged into the main folder: {why}"
         before = agent.git("rev-parse", "HEAD")
+        (root / "other").write_text("not committed")
         why = _refusal(agent, "two")
         if (root / "two").exists() or agent.git("rev-parse", "HEAD") != before:
             told = "the model was told so, but the main folder has both" if why else "both merged"
             return f"two branches are green, and red together: {told}"
-        if agent.git("status", "--porcelain"):
+        if (root / "other").read_text() != "not committed":
+            return "the tests failed, and a change of the user's in the main folder is gone"
+        if agent.git("status", "--porcelain").split() != ["M", "other"]:
             return "the tests failed, and the main folder was left with changes in it"
         if not why:
             return "the tests failed, nothing was merged, and the model was told that all is well"
@@ -96,6 +99,9 @@ def leaves_what_was_there(agent: Any) -> Verdict:
                 return "the merge conflicted, and no error came: it will be taken for merged"
             if "<<<" in (agent.worktree("two") / "shared").read_text():
                 return "after the conflict, git's marks are still in the file"
+        _refusal(agent, "two")
+        if "<<<" in (agent.worktree("two") / "shared").read_text():
+            return "worktree_merge merges without your `merge`: git's marks are still in the file"
         (root / "other").write_text("not committed")
         with contextlib.suppress(RuntimeError):
             agent.merge("wt/two", root)
