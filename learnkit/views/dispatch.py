@@ -238,18 +238,20 @@ class _Sheet:
 
     def post(self, y: float, low: float) -> None:
         """The gate: open where the call goes through, or closed."""
-        mark, style, said = "", "wi", "gate"
+        mark, said, quiet = "system", "gate", "q"
         if self.refused:
-            mark, style, said = "blocked", "w", f"{theme.BLOCKED.glyph} refused"
-        closed, quiet = self.refused or not self.now, "" if mark else "q"
+            mark, said, quiet = "error", f"{theme.BLOCKED.glyph} refused", ""
+        closed = self.refused or not self.now
         if self.beside:
-            path = f"V{low - 20:.1f}" if closed else f"V{y - 30:.1f}M0 {y - 10:.1f}V{low - 20:.1f}"
-            self.canvas.edge("gate", f"M0 0{path}", mark, style, x=self.gate, y=20)
+            post = "M-3 {:.1f}h6V{:.1f}h-6z".format
+            end = low - 20
+            path = post(0, end) if closed else post(0, y - 30) + post(y - 10, end)
+            self.canvas.edge("gate", path, mark, "f", x=self.gate, y=20)
             self.canvas.text("gate is", self.gate, 12, said, f"c{quiet}", mark)
         else:
             end = self.canvas.width - 90
-            path = f"H{end:.1f}" if closed else f"H4M20 0H{end:.1f}"
-            self.canvas.edge("gate", f"M0 0{path}", mark, style, x=2, y=y + 16)
+            path = f"M0 -3H{end:.1f}v6H0z" if closed else f"M0 -3H4v6H0zM20 -3H{end:.1f}v6H20z"
+            self.canvas.edge("gate", path, mark, "f", x=2, y=y + 16)
             self.canvas.text("gate is", end + 8, y + 20, said, quiet, mark)
 
     def way(self, y: float, low: float, at: float) -> None:
@@ -258,12 +260,13 @@ class _Sheet:
             begin, x = self.call[0] + self.call[1], self.tools[0]
             turn = (self.gate + x) / 2
             path = f"H{turn - begin:.1f}V{at - y:.1f}H{x - begin - 2:.1f}"
-            path = f"H{self.gate - begin - 3:.1f}" if self.refused else path
+            path = f"H{self.gate - begin - 4:.1f}" if self.refused else path
         else:
             begin, y, x = 14.0, low, self.tools[0]
-            path = f"V{14:.1f}" if self.refused else f"V{at - y:.1f}H{x - begin - 2:.1f}"
+            path = "V12" if self.refused else f"V{at - y:.1f}H{x - begin - 2:.1f}"
         head = "m-4 -6l4 6l4 -6" if self.refused and not self.beside else "m-6 -4l6 4l-6 4"
-        self.canvas.edge("way", f"M0 0{path}{head}", "call", "w", x=begin, y=y)
+        mark = "error" if self.refused else "call"
+        self.canvas.edge("way", f"M0 0{path}{head}", mark, "w", x=begin, y=y)
 
     def back(self, y: float, at: float | None, bottom: float, low: float) -> None:
         """From the tool to the result, or from the gate."""

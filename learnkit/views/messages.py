@@ -233,6 +233,8 @@ def _bar(canvas: Canvas, key: str, y: float, scale: int, tokens: int, new: int =
         canvas.bar(f"{key} bar", left, y + 8, wide - fresh, 7, "cached")
     if fresh:
         canvas.bar(f"{key} new", left + wide - fresh, y + 8, fresh, 7, "fresh")
+        if new == tokens and wide < BAR - 30:  # the first request: what its colour means
+            canvas.text(f"{key} is new", left + wide + 5, y + 16, "new", "", "fresh")
     canvas.text(f"{key} size", canvas.width - 8, y + 16, f"≈ {tokens:,}", "e", width=LABEL)
 
 

@@ -186,8 +186,10 @@ class _Sheet:
         if read:
             self.x[state.reader] += more * self.each
         self.right = share + 8
-        names = [*read, *(one for one in order if one and one != state.reader)]
-        self.marks = {name: theme.agent(place).key for place, name in enumerate(names, start=1)}
+        # By its initial, a name has the same colour in a schedule of fewer people.
+        self.marks = {
+            name: theme.agent(1 + (ord(name[0]) - ord("a")) % 7).key for name in order if name
+        }
         longest = max((one.content for one in state.rows), key=len, default=())
         room = sum(6.8 * len(one_line(one, 20)) + 22 for one in longest)
         self.brief = self.narrow or room > canvas.width - self.right
@@ -244,7 +246,7 @@ class _Sheet:
         bad = row.mark(lost) is theme.ERROR
         mark = theme.ERROR.key if bad else self.marks.get(row.who, theme.SYSTEM.key)
         canvas.text(f"number {place}", 24 if self.narrow else 26, mid + 4, row.number, "q e")
-        side = 5 if file > x else -5
+        side = 2 if file > x else -2
         begin, end, label = x, file - side, _KINDS[row.type][1]
         if row.type == "race.wrote":
             label = _fitting(row.messages, abs(end - begin) - 24)

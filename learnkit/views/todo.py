@@ -124,7 +124,8 @@ class Todo(Worded[State], Diagram[State]):
             lines = wrapped(text, width - 126, most=2)
             tall = 8 + 16 * len(lines)
             says = f"{mark.word}: {text}"
-            canvas.box(f"item {place}", 2, y, width - 4, tall, mark.key, [mark.label], says=says)
+            key = "" if mark is theme.DONE else mark.key  # what is left to do stands out
+            canvas.box(f"item {place}", 2, y, width - 4, tall, key, [mark.label], says=says)
             canvas.rows(f"text {place}", 116, y + 17, lines, "n", mark.key)
             y += tall + 4
         y += 24 * canvas.left_out("items", 10, y + 14, len(state.items) - rows, "more item")

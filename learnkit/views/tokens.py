@@ -199,9 +199,8 @@ class Tokens(Worded[State], Diagram[State]):
             said = f"a column is the longest of {group} requests"
             canvas.text("group", LEFT, y + 10, said, "q")
             y += 18
-        # One colour needs no legend; the room for it stays, so that nothing moves when it comes.
-        marks = [(mark.key, mark.word) for mark in (theme.CACHED, theme.FRESH)] if cached else []
-        canvas.height = legend(canvas, LEFT, y, marks) + 4
+        marks = (theme.CACHED, theme.FRESH) if cached else (theme.FRESH,)
+        canvas.height = legend(canvas, LEFT, y, [(mark.key, mark.word) for mark in marks]) + 4
         return canvas
 
 

@@ -14,10 +14,11 @@ const SPEEDS = [0.5, 1, 2, 4];
 /** What a press there asks Python for, as JSON; undefined for nothing. */
 const intentAt = (event) => event.target.closest("[data-intent]")?.dataset.intent;
 
-/** Whether a shape is a bar so thin that an outline would look like a bar of another colour. */
-const thin = (shape) => {
-  const rect = shape.matches(".bar") && shape.querySelector("rect");
-  return rect && Math.min(rect.width.baseVal.value, rect.height.baseVal.value) < 6;
+/** Whether a shape can be outlined: its dash says something, and a thin bar would look like another. */
+const bold = (shape) => {
+  const edge = shape.querySelector("rect, circle");
+  if (edge && getComputedStyle(edge).strokeDasharray !== "none") return false;
+  return !shape.matches(".bar") || Math.min(edge.width.baseVal.value, edge.height.baseVal.value) >= 6;
 };
 
 class Stage {
@@ -223,9 +224,10 @@ class Stage {
     this.tallest = Math.max(this.tallest, this.diagram.shapes.size ? 0 : this.picture.offsetHeight);
     this.picture.style.minHeight = this.tallest ? `${this.tallest}px` : "";
     if (target) this.reveal(target);
-    for (const [key, shape] of this.diagram.shapes) {
-      const tells = shape.hasAttribute("aria-label") && !thin(shape);
-      shape.toggleAttribute("data-changed", k > 0 && tells && changed.has(`@/${key}`));
+    const telling = [...this.diagram.shapes].filter(([, shape]) => shape.hasAttribute("aria-label"));
+    const some = telling.some(([key]) => !changed.has(`@/${key}`)); // with all outlined, none is
+    for (const [key, shape] of telling) {
+      shape.toggleAttribute("data-changed", some && changed.has(`@/${key}`) && bold(shape));
     }
     const head = (k === this.tape.last && this.tape.finding) || steps[k].head;
     if (this.head.textContent !== head) this.head.textContent = head;
@@ -303,9 +305,11 @@ class Stage {
     const last = Math.max(this.stops.length - 1, 0);
     const stop = Math.max(this.stop, 0);
     const time = this.tape.steps[this.k]?.time ?? 0;
+    const whole = this.tape.steps.at(-1)?.time ?? 0; // in the unit of a time axis, see time_axis.py
+    const [each, unit] = whole < 120 ? [1, "s"] : whole < 7200 ? [60, "min"] : [3600, "h"];
     this.range.max = last;
     this.range.value = stop;
-    this.count.textContent = `${this.raw ? "event" : "step"} ${stop} of ${last} · ${time.toFixed(1)} s`;
+    this.count.textContent = `${this.raw ? "event" : "step"} ${stop} of ${last} · ${(time / each).toFixed(1)} ${unit}`;
     this.range.setAttribute("aria-valuetext", this.count.textContent);
     this.followButton.setAttribute("aria-pressed", this.follow);
   }

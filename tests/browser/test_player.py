@@ -303,6 +303,7 @@ def test_a_bar_thinner_than_its_outline_is_not_outlined(page: Page) -> None:
     for length in (40, 50):
         canvas = Canvas(WIDE)
         canvas.height = 40
+        canvas.bar("same", 100, 0, 9, 9, "user", says="same")
         for high in (5, 20):
             canvas.bar(f"{high} high", 0, high, length, high, "user", says=f"{length}")
         frames.append(canvas.frame())
@@ -310,9 +311,26 @@ def test_a_bar_thinner_than_its_outline_is_not_outlined(page: Page) -> None:
     open_player(page)
     give(page, {"seq": 0, "patches": patches, "finding": "x"})
     go_to(page, 1)
-    assert page.locator(".bar").count() == 2
+    assert page.locator(".bar").count() == 3
     changed = page.locator(".bar[data-changed] rect")
     assert [one.get_attribute("height") for one in changed.all()] == ["20"]
+
+
+def test_neither_a_dash_nor_a_picture_that_is_all_new_is_outlined(page: Page) -> None:
+    """The dash says something, and with everything outlined nothing is."""
+    frames: list[dict[str, str]] = [{}]
+    for names in (["a"], ["a", "b", "blocked"], ["c", "d"]):
+        canvas = Canvas(WIDE)
+        for place, name in enumerate(names):
+            canvas.box(name, 0, 30 * place, 90, 24, "blocked" * (name == "blocked"), says=name)
+        frames.append(canvas.frame())
+    patches = [{"time": 0, "head": "x", **diff(*two)} for two in pairwise(frames)]
+    open_player(page)
+    give(page, {"seq": 0, "patches": patches, "finding": "x"})
+    for k, outlined in enumerate([[], ["b"], []]):
+        go_to(page, k)
+        found = page.locator(".box[data-changed]")
+        assert found.evaluate_all("all => all.map((one) => one.ariaLabel)") == outlined
 
 
 def test_a_document_does_not_jump_in_height_while_it_is_scrubbed(page: Page) -> None:

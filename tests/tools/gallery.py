@@ -21,9 +21,9 @@ from pictured import PICTURED, pictured  # noqa: E402
 #: A page that has the colours of the picture, as wide as it.
 _PAGE = (
     "<style>body{{margin:0;width:736px;font:15px system-ui,'DejaVu Sans',sans-serif;"
-    "background:#fdfdfc;color:#1f2328}}p{{margin:0;padding:6px 10px 0}}b{{font-size:18px}}"
+    "background:#ffffff;color:#1f2328}}p{{margin:0;padding:6px 10px 0}}b{{font-size:18px}}"
     "small{{font-size:14px;opacity:.8}}svg{{display:block}}@media(prefers-color-scheme:dark)"
-    "{{body{{background:#1b1d20;color:#e6e8eb}}}}</style>"
+    "{{body{{background:#111111;color:#e6e8eb}}}}</style>"
     "<p><b>{}</b></p><p><small>{}</small></p>{}"
 )
 

@@ -120,7 +120,7 @@ def test_a_refused_call_ends_at_the_gate_at_once(
     one.call("t", "bash", {"command": "ls"}, "a")
     view = Dispatch(one.log)
     free = view.draw(view.at(), width, 20)
-    assert (free["gate is"].lines, free["gate"].mark) == (("gate",), "")
+    assert (free["gate is"].lines, free["gate"].mark) == (("gate",), "system")
     log = EventLog()
     denied = lk.Permission({"bash": ("deny", "use the file tools")})
     script = [lk.use("bash", command="ls"), lk.say("No.")]
@@ -129,7 +129,7 @@ def test_a_refused_call_ends_at_the_gate_at_once(
     view = Dispatch(log)
     at_once, shut = (view.draw(view.at(k), width, 20) for k in (begun, ended))
     for canvas in (at_once, shut):
-        assert (canvas["gate is"].lines, canvas["gate"].mark) == (("⊘ refused",), "blocked")
+        assert (canvas["gate is"].lines, canvas["gate"].mark) == (("⊘ refused",), "error")
         assert "use the file tools" in " ".join(canvas["block 1"].lines)
     assert counts(view, begun)["bash"] == counts(view, ended)["bash"] == (1, 0, 0, 0, 1)
     assert "use the file tools" in describe(log[begun - 1])

@@ -80,10 +80,10 @@ def test_a_message_is_an_arrow_from_its_writer_into_the_file_and_reading_one_out
             ends.append((arrow.x, arrow.x + float(reach[1])))
         near = pytest.approx
         assert ends == [
-            near((x["bob"], x["file"] - 5), abs=0.2),
-            near((x["file"] + 5, x["alice"]), abs=0.2),
-            near((x["carol"], x["file"] - 5), abs=0.2),
-            near((x["alice"], x["file"] + 5), abs=0.2),
+            near((x["bob"], x["file"] - 2), abs=0.2),
+            near((x["file"] + 2, x["alice"]), abs=0.2),
+            near((x["carol"], x["file"] - 2), abs=0.2),
+            near((x["alice"], x["file"] + 2), abs=0.2),
         ]
         assert [one.lines[0] for one in some(canvas, "label")] == (
             ["bob 1", "reads bob 1", "✗ carol 1", "empties"]

@@ -43,7 +43,7 @@ WORK = lk.use("work")
 def test_each_item_has_the_mark_of_its_state_and_what_is_gone_has_no_row() -> None:
     view = ran(listed("completed", "in_progress", "pending"))
     canvas = view.draw(view.at(), WIDE, 20)
-    assert [canvas[f"item {n}"].mark for n in range(3)] == ["done", "active", "pending"]
+    assert [canvas[f"text {n} 0"].mark for n in range(3)] == ["done", "active", "pending"]
     assert canvas["item 1"].says == "in progress: a thing"
     assert said(view).startswith("1 of 3 items completed")
     view = ran(listed("pending", "completed"), listed("completed"))

@@ -124,6 +124,7 @@ class Game:
         ready: tool -> its arguments, which a button puts into the tool's form at first. After a
             call of the tool, the button puts in the arguments of the last one.
         others: answers for all agents but the first, while the learner answers for that one.
+        wins: says before the start what it takes to win.
     """
 
     prompt: str
@@ -133,6 +134,7 @@ class Game:
     judge: Judge | None = None
     ready: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     others: Callable[[dict[str, Any]], Any] | None = None
+    wins: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 #: How the live form looks: a foreground and a background are always set together.
 FRAME = (
-    "color:var(--jp-content-font-color1,#1f2328);background:var(--jp-layout-color1,#fdfdfc);"
-    "border:1px solid var(--jp-border-color1,#8a9099);"
-    "border-left:4px solid var(--jp-brand-color1,#1c4e96);padding:8px 14px;max-width:60em"
+    "color:var(--jp-content-font-color1,#1f2328);background:var(--jp-layout-color0,#fff);"
+    "border:1px solid var(--jp-border-color2,#d9dce1);border-radius:6px;padding:12px 16px;"
+    "max-width:60em"
 )
 
 

@@ -127,11 +127,11 @@ MARKS = {
 }
 
 #: The card that carries a static picture: ink, quiet ink, ground, hairline.
-INK, QUIET, GROUND, HAIRLINE = "#1f2328", "#59616b", "#fdfdfc", "#d9dce1"
+INK, QUIET, GROUND, HAIRLINE = "#1f2328", "#59616b", "#ffffff", "#d9dce1"
 
 _PAGE = {
     "light": {"ink": INK, "quiet": QUIET, "ground": GROUND, "line": HAIRLINE},
-    "dark": {"ink": "#e6e8eb", "quiet": "#a2a9b3", "ground": "#1b1d20", "line": "#4a5058"},
+    "dark": {"ink": "#e6e8eb", "quiet": "#a2a9b3", "ground": "#111111", "line": "#4a5058"},
 }
 
 

@@ -37,11 +37,11 @@ def played(lab: Lab, *prompts: str, answer: str = "It was 89.7 °F.") -> BeTheMo
 
 def test_the_script_fails_first_and_then_wins(lab: Lab) -> None:
     made = lab.be_the_model(game.game())
-    (lacks, first), (nothing, second) = game.told(made.events)
+    (lacks, first), (nothing, second) = game.told(made.messages)
     assert lacks == ["the unit", "-9999 is no reading", "0.8 too high"]
     assert first == "The mean of cairo is -2475.1 °C, from 4 readings."
     assert (nothing, second) == ([], f"The mean of cairo is {game.RIGHT}, from 3 readings.")
-    assert game.scored(made.events).endswith("✓ Your answer is right, with 2 prompts.")
+    assert str(made.remarks[0]) == "✓ 89.7 °F is right, with 2 prompts."
 
 
 @pytest.mark.slow
@@ -55,30 +55,36 @@ def test_the_script_fails_first_and_then_wins(lab: Lab) -> None:
 )
 def test_the_rules_reach_a_child_in_either_way(lab: Lab, prompt: str) -> None:
     made = played(lab, prompt)
-    assert game.scored(made.events).endswith("✓ Your answer is right, with 1 prompt.")
+    assert str(made.remarks[0]) == "✓ 89.7 °F is right, with 1 prompt."
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("prompt", "lacks", "reports"),
+    ("prompt", "lacks", "found"),
     [
-        (game.QUESTION, "-9999 is no reading, 0.8 too high", "-4423.2 °F, from 4 readings"),
-        ("docs/rules.md, in °F", "the station", "of beijing is "),
-        ("Cairo. Follow docs/rules.md.", "the unit", "32.0 °C, from 3 readings"),
+        (game.QUESTION, "-9999 is no reading and 0.8 too high", "-4423.2 °F"),
+        ("docs/rules.md, in °F", "the station", "°F"),
+        ("Cairo. Follow docs/rules.md.", "the unit", "32.0 °C"),
     ],
 )
-def test_what_a_prompt_leaves_out_is_assumed(
-    lab: Lab, prompt: str, lacks: str, reports: str
-) -> None:
-    said = game.scored(played(lab, prompt).events)
-    assert f"Child 1 didn't know: {lacks}\n" in said
-    assert reports in said
-    *_, after = said.partition("✗ No report is right after 1 prompt.\n")
-    listed = [line.strip().partition(": ") for line in after.splitlines()[1:]]
-    assert ", ".join(fact for fact, _, _ in listed) == lacks
+def test_what_a_prompt_leaves_out_is_assumed(lab: Lab, prompt: str, lacks: str, found: str) -> None:
+    first, heard, listens = played(lab, prompt).remarks
+    assert first.good is False
+    assert f"{found} isn't right: the prompt left out “" in first.text
+    assert heard.text.startswith(f"Child 1 didn't know {lacks}, and reported: The mean of ")
+    listed = [line.strip().partition(": ") for line in listens.text.splitlines()[1:]]
+    assert " and ".join(fact for fact, _, _ in listed) == lacks
     for fact, _, words in listed:  # what it lists is what a child hears
         shown = [word for word in words.split(", ") if "/" not in word]
         assert all(re.search(game.FACTS[fact][0], word) for word in shown)
+
+
+def test_a_right_report_and_no_child_at_all_are_told_apart(lab: Lab) -> None:
+    prompt = "Mean of stations/cairo.csv in °F; follow docs/rules.md."
+    first, *_ = played(lab, prompt, answer="It was hot.").remarks
+    assert str(first) == "✗ A report was right, but your answer was: It was hot."
+    assert [str(one) for one in played(lab).remarks] == ["✗ No child was asked."]
+    assert played(lab, "").remarks[0].good is False
 
 
 @pytest.mark.parametrize(

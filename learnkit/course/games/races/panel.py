@@ -18,6 +18,7 @@ from learnkit.errors import described, lab_extra
 from learnkit.events.text import count
 from learnkit.runtime.notebook import is_live
 from learnkit.views.drawing import theme
+from learnkit.views.drawing.display import NARROW, Canvas
 from learnkit.views.drawing.text import esc
 from learnkit.views.schedule import Schedule as View
 
@@ -126,10 +127,10 @@ class RaceFinder:
         self.finds.on_click(lambda _: self._do(self.find))
         self.shrinks = widgets.Button(description="shrink it", disabled=True)
         self.shrinks.on_click(lambda _: self._do(self.shrink))
-        self._status = widgets.HTML(spoken(_ORDERS))
+        self._status, self._dots = widgets.HTML(spoken(_ORDERS)), widgets.HTML(self._seeds())
         self._shown_player = widgets.VBox()
         acts = widgets.HBox([self.finds, self.shrinks, widgets.HTML(STYLE)])
-        self._box = widgets.VBox([acts, self._status, self._shown_player])
+        self._box = widgets.VBox([acts, self._status, self._dots, self._shown_player])
         self._box.add_class("lk-race")
 
     def _do(self, act: Callable[[], object]) -> None:
@@ -147,12 +148,24 @@ class RaceFinder:
         from learnkit.widget.host import Player
 
         self.shrinks.disabled = not schedule.fails
-        self._status.value = spoken(esc(self.said))
+        self._status.value, self._dots.value = spoken(esc(self.said)), self._seeds()
         old, self._player = self._player, Player(View(schedule.events))
         self._player.settle()
         self._shown_player.children = (self._player,)
         if old is not None:
             old.close()
+
+    def _seeds(self) -> str:
+        """A dot for each seed, which tells those that were tried."""
+        canvas = Canvas(NARROW)
+        for seed in SEEDS:
+            one, x, y = self.tried.get(seed), 8 + 12.6 * (seed % 25), 8 + 14 * (seed // 25)
+            if one and one.fails:
+                canvas.text(f"{seed}", x, y + 5, theme.ERROR.glyph, "bc", "error", width=12)
+            else:
+                canvas.dot(f"{seed}", x, y, 5, "done" if one else "")
+        canvas.height += 3
+        return canvas.inline(_result(self.tried.values()))
 
 
 _ORDERS = f"{len(SEEDS)} seeds to try, each another order of steps. Find one that loses a message."

@@ -9,17 +9,20 @@ from __future__ import annotations
 import csv
 import re
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.content import Game
+from learnkit.course.content import Game, Remark
 from learnkit.course.lessons.s04.model import results_of
-from learnkit.events.log import Event
-from learnkit.events.text import content_text, count, one_line
+from learnkit.events.text import blocks_of, content_text, count, listed, one_line
 
 STATIONS = ("beijing", "cairo", "oslo")
+WINS = (
+    "You win with the right mean, in the fewest prompts. The child that you ask knows only what "
+    "its prompt says, and assumes the rest."
+)
 #: What the parent knows, and no child: its request, its system prompt, and a file that this names.
 QUESTION = "What was the mean temperature in Cairo, in °F? Let a subagent calculate it."
 SYSTEM = (
@@ -105,7 +108,8 @@ def game() -> Game:
         lk.say(f"The mean temperature in Cairo was {RIGHT}."),
     ]
     children = {f"lead.toolu_{number:04}": child for number in range(1, 9)}
-    return Game(QUESTION, mechanisms, {"lead": lead, **children}, SYSTEM, others=child)
+    script = {"lead": lead, **children}
+    return Game(QUESTION, mechanisms, script, SYSTEM, judge, others=child, wins=WINS)
 
 
 def write_rules(workspace: Path) -> None:
@@ -124,39 +128,39 @@ def mechanisms(workspace: Path) -> list[lk.Mechanism]:
     return [*reads(), lk.Subagents(reads)]
 
 
-def told(events: Iterable[Event]) -> Iterator[tuple[list[str], str]]:
-    """What each child of a run lacked and reported, in the order in which they started."""
-    heard: dict[str, list[Any]] = {}
-    for event in events:
-        if event.type == "message.added" and event.lane != "lead":
-            heard.setdefault(event.lane, []).append(event.data["message"])
-    for messages in heard.values():
-        last = messages[-1]
-        report = content_text(last["content"]) if last["role"] == "assistant" else ""
-        # A report is the last text; the file with the readings tells a child no rule.
-        known = "\n".join([content_text(messages[0]["content"]), *results_of(messages)[:-1]])
-        yield lacking(known), report
+def told(messages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[list[str], str]]:
+    """What each child lacked and reported, in the order in which they were asked."""
+    blocks = [block for message in messages for block in blocks_of(message["content"])]
+    results = {one["tool_use_id"]: one for one in blocks if one["type"] == "tool_result"}
+    for one in blocks:
+        result = results.get(one.get("id"), {})
+        if one.get("name") == "task" and result and not result.get("is_error"):
+            prompt = one["input"]["prompt"]
+            known = f"{prompt}\n{RULES}" if _FILE.search(prompt) else prompt
+            yield lacking(known), content_text(result["content"])
 
 
-def scored(events: Sequence[Event]) -> str:
-    """Say what each prompt left out and each child reported, and whether the answer is right."""
-    children = list(told(events))
+def judge(_: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:
+    """Say whether the answer is right, and what each prompt left out and each child reported."""
+    children = list(told(messages))
     if not children:
-        return "No child has started yet. Play the game above, then run this cell again."
-    lines = list[str]()
-    for number, (lacks, report) in enumerate(children, start=1):
-        heard = f"didn't know: {', '.join(lacks)}" if lacks else "knew all it needed"
-        lines.append(f"Child {number} {heard}")
-        lines.append(f"  and reported: {report or 'nothing yet'}")
-    *_, last = (one for one in events if one.type == "message.added" and one.lane == "lead")
-    message = last.data["message"]
-    said = content_text(message["content"]) if message["role"] == "assistant" else "nothing yet"
-    prompts = count(len(children), "prompt")
+        return [Remark(False, "No child was asked.")]
+    said, prompts = content_text(messages[-1]["content"]), count(len(children), "prompt")
+    heard = [
+        Remark(None, f"Child {n} {_heard(lacks)}, and reported: {report}")
+        for n, (lacks, report) in enumerate(children, start=1)
+    ]
     if not any(RIGHT in report for _, report in children):
+        lacks, report = children[-1]
+        found = re.search(r"\S+ °[CF]", report)
+        left = listed([f"“{fact}”" for fact in lacks])
+        wrong = f"{found[0] if found else 'No report'} isn't right: the prompt left out {left}."
         missed = dict.fromkeys(fact for lacks, _ in children for fact in lacks)
-        lines += [f"✗ No report is right after {prompts}.", looked_for(missed)]
-    elif RIGHT.split()[0] in said:
-        lines.append(f"✓ Your answer is right, with {prompts}.")
-    else:
-        lines.append(f"✗ A report was right, but your answer was: {one_line(said, 60)}")
-    return "\n".join(lines)
+        return [Remark(False, wrong), *heard, Remark(None, looked_for(missed))]
+    if RIGHT.split()[0] in said:
+        return [Remark(True, f"{RIGHT} is right, with {prompts}."), *heard]
+    return [Remark(False, f"A report was right, but your answer was: {one_line(said, 60)}"), *heard]
+
+
+def _heard(lacks: list[str]) -> str:
+    return f"didn't know {listed(lacks)}" if lacks else "knew all it needed"

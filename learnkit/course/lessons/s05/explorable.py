@@ -75,7 +75,7 @@ def draw(width: float, used: int, loads: str) -> Answer:
 def explorable() -> Explorable:
     """The bills, with the number of skills that are used to drag."""
     said = f"{{}} of {SKILLS}".format
-    number = drag(range(SKILLS + 1), 3, "skills used", said=said)
+    number = drag(range(SKILLS + 1), 10, "skills used", said=said)
     return explore(draw, used=number, loads=pick((ALONE, BESIDE), label="skills are loaded"))
 
 

@@ -190,13 +190,15 @@ def _bills(canvas: Canvas, least: int, right: float) -> None:
     scale(canvas, "bill", range(0, top + 1, 10), _BILL_BASE, unit, right, "${:g}".format)
     for number, one in enumerate(LEAST):
         x, y, chosen = LEFT + number * step + 2, _BILL_BASE, one == least
-        for mark, cost in zip(("cached", "fresh", "output"), bill(one), strict=True):
+        parts = zip(("cached", "fresh", "output"), bill(one), strict=True)
+        for mark, cost in parts if chosen else [("", sum(bill(one)))]:
             high = round(cost * unit)
             y -= high
-            canvas.bar(f"{mark} {one}", x, y, step - 4, high, mark, "" if chosen else "p")
+            canvas.bar(f"{mark} {one}", x, y, step - 4, high, mark)
         if chosen:
             middle = x + (step - 4) / 2
-            canvas.text("now", middle, y - 5, f"${sum(bill(one)):.0f}", "bc", "cause")
+            says = _cost(one) if step > 40 else f"${sum(bill(one)):.0f}"
+            canvas.text("now", middle, y - 5, says, "bc", "cause", width=60)
             canvas.text("cause", middle, _BILL_BASE + 16, _portion(one), "bc", "cause")
         elif step > 40 or (number % 2 == 0 and abs(one - least) > 500):
             canvas.text(f"least {one}", x + (step - 4) / 2, _BILL_BASE + 16, _portion(one), "qc")

@@ -78,7 +78,6 @@ def draw(width: float, moment: int) -> Answer:
 
     x = at(moment)
     line = f"M0 0V14M0 36V66M0 90V102M0 124V{_LOW - 18:g}"  # around what is written at the edge
-    canvas.edge("kill", line, "cause", "w", x=x, y=18)
     side = "e" if x > width / 2 else ""
     canvas.text("say kill", x - 12 if side else x + 12, 14, "killed here", f"b{side}", "cause")
     canvas.dot("here", x, 10, 6, "cause", says=_when(moment))
@@ -88,13 +87,14 @@ def draw(width: float, moment: int) -> Answer:
         canvas.text(way, 0, y, way, "b")
         canvas.text(f"reads {way}", width, y, says, "be", mark)
         end = at(size) if found(left.file) else at(moment)
-        _file(canvas, f"file {way}", y + 10, (at(0), end, at(size)), mark, "task_1.json")
+        _file(canvas, f"file {way}", y + 10, (at(0), end, at(size)), mark, "task_1.json", x)
         if way == NAIVE:
             canvas.text("tail", 0, y + 52, f"task_1.json: {_tail(left.file)}", "mq", width=width)
             continue
         # Without a part it isn't there yet, or has taken the other's name.
         end, name = (at(0), "") if left.part is None else (at(moment), "the file beside it")
         _file(canvas, "part", y + 40, (at(0), end, at(size)), "pending", name)
+    canvas.edge("kill", line, "cause", "w", x=x, y=18)
     canvas.edge("ticks", f"M{at(0):g} 0v6M{at(size):g} 0v6", y=_LOW)
     canvas.text("say before", first, _LOW + 18, "before", "q")
     canvas.text("say bytes", width / 2, _LOW + 18, f"{size} bytes are written", "qc")
@@ -109,14 +109,21 @@ def draw(width: float, moment: int) -> Answer:
 
 
 def _file(
-    canvas: Canvas, key: str, y: float, ends: tuple[float, float, float], mark: str, name: str
+    canvas: Canvas,
+    key: str,
+    y: float,
+    ends: tuple[float, float, float],
+    mark: str,
+    name: str,
+    kill: float = 0,
 ) -> None:
     """A file as long as what is written of it; the rest is a ghost."""
     begin, end, whole = ends
     canvas.box(f"ghost of {key}", begin, y, whole - begin, 24, style="d")
     canvas.bar(key, begin, y, end - begin, 24, mark, "p", says=name)
     if name and end - begin > text_width(name) + 16:
-        canvas.text(f"name of {key}", begin + 8, y + 16, name, "n", mark)
+        left = kill if begin < kill < begin + text_width(name) + 16 else begin
+        canvas.text(f"name of {key}", left + 8, y + 16, name, "n", mark)
 
 
 def _tail(text: str) -> str:
@@ -166,4 +173,4 @@ _LOW = 224.0
 
 def explorable() -> Explorable:
     """Kill the worker at any moment of its write, in place and beside the file."""
-    return explore(draw, moment=drag(moments(), -1, "the worker is killed", said=_when))
+    return explore(draw, moment=drag(moments(), 64, "the worker is killed", said=_when))

@@ -73,6 +73,12 @@ def draw(width: float, seconds: float, other_work: str = "plenty") -> Answer:
     canvas.edge("end", f"M0 0V20M0 42V{_LOW - 98:g}", "cause", "d", x=end, y=98)
     _row(canvas, "background", one, 50)
     _row(canvas, "foreground", other, 142)
+    saved = other.end - one.end
+    if saved > 0:
+        x, wide = width * one.end / SCALE, width * saved / SCALE
+        canvas.edge("gain", f"M0 -5v10m0 -5H{wide:g}m0 -5v10", "done", x=x, y=63)
+        spot, style = (wide / 2, "bc") if wide > 44 else (wide + 6, "b")
+        canvas.text("say gain", x + spot, 57 if wide > 44 else 67, f"{saved:g} s", style, "done")
     for mark in range(0, int(SCALE) + 1, 10):
         x = width * mark / SCALE
         canvas.edge(f"tick {mark}", "M0 0V6", x=x, y=_LOW)
@@ -85,7 +91,6 @@ def draw(width: float, seconds: float, other_work: str = "plenty") -> Answer:
     else:
         ends = f"The job ends during request {turn}"
     read = "one request more" if one.read > turns else f"request {one.read}"
-    saved = other.end - one.end
     waits = "" if saved > 0 else " The agent waits in both, and the late result costs a request."
     needs = ", ".join(f"{number} with {much}" for much, number in TURNS.items())
     assumes = (
@@ -111,8 +116,9 @@ def _row(canvas: Canvas, name: str, run: Schedule, y: float) -> None:
     if name == "foreground":  # what is not done while the agent waits
         x, wide = at(run.job[0]), at(run.job[1]) - at(run.job[0])
         canvas.box("waits", x, y, wide - 2, 26, style="d")
-        if wide > 104:
-            canvas.text("is waits", x + wide / 2, y + 17, "the agent waits", "qcn", width=wide)
+        if wide > 40:
+            says = "the agent waits" if wide > 104 else "waits"
+            canvas.text("is waits", x + wide / 2, y + 17, says, "qcn", width=wide)
     for number, begin in enumerate(run.requests, start=1):
         reads = number == run.read
         wide = at(begin + LATENCY) - at(begin)

@@ -32,13 +32,13 @@ def draw(width: float, turns: int, kept: str = "99 %") -> Answer:
     for name, rate in RATES.items():
         turned = range(TURNS[0], TURNS[-1] + 1)  # each of them, or the steep curve has corners
         points = [f"{at(n):.1f} {_BASE - tall * broken(rate, n):.1f}" for n in turned]
-        mark, style = ("failed", "w") if name == kept else ("", "")
+        mark, style = ("failed", "w") if name == kept else ("plain", "")
         canvas.edge(f"curve {name}", f"M{'L'.join(points)}", mark, style)
         y = float(points[-1].split()[1]) + 4
         canvas.text(f"name {name}", right + 6, y, f"{name} kept", "b", mark)
     canvas.edge("gate", f"M{at(TURNS[0]):.1f} {_BASE}H{right:g}", "done", "w")
     canvas.text("name gate", right + 6, _BASE + 4, "a gate", "b", "done")
-    canvas.text("what", LEFT + 4, _TOP - 8, "of the runs break the rule", "q")
+    canvas.text("what", LEFT + 4, _TOP - 8, "runs that break the rule", "q")
     share, x = broken(RATES[kept], turns), at(turns)
     percent = _percent(share)
     canvas.edge("turns", f"M0 {_TOP}V{_BASE + 8}", "cause", "w", x=x)

@@ -138,7 +138,7 @@ def _life(canvas: Canvas, name: str, life: Life, place: int, at: At) -> None:
         if wide >= 36:
             canvas.text(f"says {said} {name}", x + wide / 2, y + 19, said, "cn", mark)
     says = f"{name} looks a last time, and shuts down"
-    canvas.dot(f"end {name}", at(life.shutdown), y + 15, 9, "shutdown", "■", says=says)
+    canvas.dot(f"end {name}", at(life.shutdown), y + 15, 6, "shutdown", says=says)
 
 
 def _task(canvas: Canvas, run: Day, arrival: float, at: At) -> None:
@@ -164,7 +164,7 @@ def _key(canvas: Canvas, y: float) -> None:
     x = 0.0
     for mark, said in (("working", "works"), ("idle", "idle, and looks"), ("end", "shuts down")):
         if mark == "end":
-            canvas.dot("key end", x + 8, y - 4, 8, "shutdown", "■")
+            canvas.dot("key end", x + 8, y - 4, 6, "shutdown")
         else:
             canvas.bar(f"key {mark}", x, y - 9, 16, 10, mark, "p")
         if mark == "idle":
