@@ -249,6 +249,7 @@ def main() -> None:
         "model": local.tiny().stem,
         "machine": f"one core of a {platform.machine()} with {platform.system()}",
         "script": "benchmarks/measure_tiny.py",
+        "tools": TOOLS,
         "calls": calls(complete),
         "tokens": first_tokens(complete),
     }

@@ -6,8 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import learnkit as lk
 from learnkit.clients import local
+from learnkit.course.lessons.b4 import measured
 
 
 def test_it_is_fetched_and_every_reply_has_a_form_that_the_loop_can_use() -> None:
@@ -40,3 +43,13 @@ def test_served_it_answers_a_program_in_another_process(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+
+
+def test_the_lesson_asks_it_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    local.fetch_tiny()
+    prompt = "Is it hot in Cairo right now?"
+    as_measured = measured.reply_to(prompt)
+    assert as_measured.startswith('as measured: { "tool": "latest"')
+    assert "isn't here" in measured.reply_to("What is love?")
+    monkeypatch.setattr(measured, "is_live", lambda: True)
+    assert measured.reply_to(prompt).startswith('here, now: {"tool": "latest"')
