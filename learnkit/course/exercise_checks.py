@@ -52,6 +52,7 @@ def judge(
 ) -> str | None:
     """Run a check on the learner's object."""
     code = getattr(check, "__code__", None)  # the check may be in the learner's file, as in a test
+    own = getattr(check, "own", own)  # of one that waits for many processes of the learner's
     limit = _Limit(work, own, getattr(check, "seconds", seconds), code)
     verdict, where = None, ""
     try:

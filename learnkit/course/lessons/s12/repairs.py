@@ -178,6 +178,9 @@ def _refusal(agent: Any, name: str) -> str:
     return "" if "is merged" in str(said) else str(said) or "(no word)"
 
 
+# They call git some thirty times by the learner's own function.
+tests_what_it_merges.own = leaves_what_was_there.own = 15.0  # type: ignore[attr-defined]
+
 REPAIRS = {
     "assignment": Repair(works_in_its_folder, "A teammate's tools work where its task belongs."),
     "worktree_merge": Repair(
