@@ -129,11 +129,15 @@ def test_the_citation_is_complete_and_of_this_version() -> None:
         # A script that starts the tests with "&" makes them ignore interrupts.
         ("INT", "tests/mechanisms/test_team.py::test_an_interrupt_stops_the_team"),
         # nohup makes them ignore the end of the terminal.
-        ("HUP", "tests/terminal/test_chat.py::test_closing_the_window_ends_it"),
+        (
+            "HUP",
+            "tests/terminal/test_screen.py::"
+            "test_a_signal_ends_it_and_leaves_nothing_behind[idle-HUP]",
+        ),
     ],
 )
 def test_the_tests_can_run_where_a_signal_is_ignored(ignored: str, one: str) -> None:
-    run = f"trap '' {ignored}; exec '{sys.executable}' -m pytest -q -n 0 -m '' {one}"
+    run = f"trap '' {ignored}; exec '{sys.executable}' -m pytest -q -n 0 -m '' '{one}'"
     done = subprocess.run(["bash", "-c", run], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -95,7 +95,11 @@ def test_wrong_answers_are_told_what_they_do_wrong(name: str) -> None:
     for row in (row for row in ROWS[name] if "says" in row):
         said = verdict(exercise, written(name, row))
         assert said is not None, row
-        assert everywhere(said) == everywhere(row["says"].rstrip("\n")), row
+        says = everywhere(row["says"].rstrip("\n"))
+        begin = says.removesuffix(" …")
+        # Without a lock, a race ends in one of several ways: of such a row, the begin is given.
+        is_right = everywhere(said).startswith(begin) if begin != says else everywhere(said) == says
+        assert is_right, (row, said)
 
 
 def everywhere(said: str) -> str:
