@@ -52,10 +52,11 @@ def copies(notebooks: Path, server: str) -> dict[Path, bytes]:
 
 @pytest.fixture(scope="module")
 def course(notebooks: Path, server: str, copies: dict[Path, bytes]) -> str:
-    """The course as nobody has touched it: the working copies are new, and there is no progress."""
+    """The course as nobody has touched it: new working copies, no progress, no kernel."""
     for path, content in copies.items():
         path.write_bytes(content)
     (notebooks / "progress.json").unlink(missing_ok=True)
+    lab.shut_kernels(server)
     return server
 
 

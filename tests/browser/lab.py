@@ -134,6 +134,15 @@ def lab(
         yield url
 
 
+def shut_kernels(url: str) -> None:
+    """End the kernels that pages have left: a notebook that is opened again would go on in its."""
+    with urllib.request.urlopen(f"{url}/api/sessions", timeout=30) as answer:
+        sessions = json.load(answer)
+    for session in sessions:
+        request = urllib.request.Request(f"{url}/api/sessions/{session['id']}", method="DELETE")
+        urllib.request.urlopen(request, timeout=30).close()
+
+
 @contextlib.contextmanager
 def started(
     command: Sequence[str], folder: Path, env: dict[str, str], log: Path
