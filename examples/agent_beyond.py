@@ -1257,9 +1257,9 @@ def remember(agent: Agent, name: str, description: str, text: str) -> str:
     A note of the same name is replaced. The description is a line that says when to read it."""
     shelf = APART if agent.outside else MEMORY
     source = f"after {', '.join(sorted(agent.outside))}" if agent.outside else "from the user"
-    origin = f"({time.strftime('%Y-%m-%d')}, by {agent.name}, {source})"
+    origin = f"({time.strftime('%Y-%m-%d')}, by {agent.name}, {source})"  # first: never cut off
     with locked(shelf):
-        keep(note(shelf, name), f"{' '.join(description.split())} {origin}\n\n{text}\n")
+        keep(note(shelf, name), f"{origin} {' '.join(description.split())}\n\n{text}\n")
     return f"Noted in {shelf}."
 
 

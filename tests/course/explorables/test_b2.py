@@ -28,7 +28,7 @@ from learnkit.course.lessons.b2.explorable import (
 from learnkit.course.lessons.b2.notes import write_notes
 from learnkit.course.lessons.verdicts import with_settings
 
-RULE, LINE = "Temperatures are in °C.", "- oslo-limit: What counts as hot in Oslo."
+RULE, LINE = "Temperatures are in °C.", "What counts as hot in Oslo."
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_a_rule_and_a_note_survive_what_it_says(agent: Any, tmp_path: Path) -> N
     write_notes(folder / ".memory", NOTES)
     (folder / "AGENTS.md").write_text(RULE, "utf-8")
     with with_settings(agent, ROOT=folder):
-        agent.remember(agent.Agent(), "oslo-limit", LINE.partition(": ")[2], "From 28 °C.")
+        agent.remember(agent.Agent(), "oslo-limit", LINE, "From 28 °C.")
 
     def expected(moment: str) -> tuple[str, str]:
         return state("AGENTS.md", moment, NEWEST), state("a note", moment, NEWEST)
@@ -84,7 +84,7 @@ def test_a_rule_and_a_note_survive_what_it_says(agent: Any, tmp_path: Path) -> N
 def test_a_summary_replaces_messages_and_not_the_system_prompt(agent: Any, tmp_path: Path) -> None:
     with with_settings(agent, ROOT=tmp_path):
         lead = agent.Agent()
-        agent.remember(lead, "oslo-limit", LINE.partition(": ")[2], "From 28 °C.")
+        agent.remember(lead, "oslo-limit", LINE, "From 28 °C.")
         assert LINE not in lead.system
         assert LINE in agent.Agent().system
     assert state("a note", "a compaction", NEWEST) == SENT
@@ -93,7 +93,7 @@ def test_a_summary_replaces_messages_and_not_the_system_prompt(agent: Any, tmp_p
 
 def test_a_line_is_about_as_long_as_a_real_one(agent: Any, tmp_path: Path) -> None:
     with with_settings(agent, ROOT=tmp_path):
-        agent.remember(agent.Agent(), "oslo-limit", LINE.partition(": ")[2], "From 28 °C.")
+        agent.remember(agent.Agent(), "oslo-limit", LINE, "From 28 °C.")
     size = len(agent.listed(tmp_path / ".memory")) / 4
     assert size == pytest.approx(tokens("a note", "a turn", WHOLE), rel=0.1)
 

@@ -16,7 +16,7 @@ def write_notes(folder: Path, number: int, about: str = "What counts as hot in O
     for day in range(1, number + 1):
         path = folder / f"note-{day:04}.md"
         path.write_text(
-            f"{about} (2026-11-26, by lead, from the user)\n\nHot from 28 °C.\n", "utf-8"
+            f"(2026-11-26, by lead, from the user) {about}\n\nHot from 28 °C.\n", "utf-8"
         )
         os.utime(path, (86_400 * day, 86_400 * day))
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import learnkit as lk
@@ -17,7 +22,8 @@ def check_keep(agent: Any) -> Verdict:
         path, before = folder / "limit.md", folder / "before"
         agent.keep(path, "hot from 28 °C")
         os.link(path, before)  # still the old file after a rename
-        agent.keep(path, "hot from 25 °C")
+        with _states(path) as seen:
+            agent.keep(path, "hot from 25 °C")
         if (found := path.read_text("utf-8")) != "hot from 25 °C":
             return f"a second note of this name makes the file {short(found)}; only it should stay"
         if before.read_text("utf-8") != "hot from 28 °C":
@@ -25,9 +31,30 @@ def check_keep(agent: Any) -> Verdict:
                 "it writes into the note itself; killed in the middle, it leaves half a note, and "
                 "the old one is gone, too. Write another file, and rename it"
             )
+        if None in seen:
+            return (
+                "between two of its lines there is no note at all; killed there, it loses both. "
+                "Write another file, and rename it over the old one"
+            )
         if more := [one.name for one in folder.iterdir() if one not in (path, before)]:
             return f"it leaves {more[0]} in the folder"
     return None
+
+
+@contextlib.contextmanager
+def _states(path: Path) -> Iterator[set[str | None]]:
+    """What a file has before each line of Python that is run, None if it isn't there."""
+    seen, before = set[str | None](), sys.gettrace()
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        seen.add(path.read_text("utf-8") if path.exists() else None)
+        return trace
+
+    sys.settrace(trace)
+    try:
+        yield seen
+    finally:
+        sys.settrace(before)
 
 
 def _listed(agent: Any, number: int, words: str = "What is hot.", **limits: int) -> Any:
@@ -35,7 +62,8 @@ def _listed(agent: Any, number: int, words: str = "What is hot.", **limits: int)
     with in_a_folder(agent, **limits) as folder:
         write_notes(folder, number, words)
         lines = (agent.listed(folder) or "").splitlines()
-    notes = [line for line in lines if line.startswith("- note-")]
+        whole = {agent.headline(path) for path in folder.glob("*.md")}
+    notes = [line for line in lines if line in whole]
     numbers = [int(line[7:11]) for line in notes]
     rest = [line for line in lines if line not in notes]
     return numbers, len("\n".join(notes).encode()), "\n".join(rest)
@@ -54,6 +82,8 @@ def check_listed(agent: Any) -> Verdict:
     if "3" not in rest:
         return f"3 of 8 notes are left out, and after the list it says {short(rest)}"
     numbers, size, rest = _listed(agent, 40, "Über Böen, Föhn, Dürre, Nässe, Stürme", BYTES=1_000)
+    if "- note-" in rest:
+        return f"with BYTES = 1,000, it cuts a note's line in the middle: {short(rest)}"
     if not 850 < size <= 1_000:
         return f"with BYTES = 1,000, the lines of 40 notes that it sends have {size:,} bytes"
     if numbers != list(range(40, 40 - len(numbers), -1)):
