@@ -164,6 +164,8 @@ class Output:
             number = self._numbers.pop((event.lane, str(data.get("id"))), 0)
             given = self.status.end(number)
             self._call(event, number, given)
+        elif event.type == "hook.ran" and (data["moment"], data["outcome"]) == ("stop", "refused"):
+            self.say(f"  a hook lets the model go on: {one_line(str(data['said']), 200)}", "dim")
         elif event.type == "hook.ran" and data["outcome"] == "not started":
             if data["command"] not in self._broken:  # once: a guard is asked at each call
                 self.say(f"  {one_line(str(data['said']), 300)}", "red")
@@ -208,6 +210,7 @@ class Status:
         self._began: float | None = None
         self._about = ""  # before numbers that are estimates
         self._sent = self._received = 0
+        self._stopped = False  # the model has, and its run goes on: it waits for a job
         self.waiting = ""  # for what the team's backend waits
         self.written = 0  # characters of the reply that is being written
         self.printed = ""  # what a command that runs has printed
@@ -216,7 +219,7 @@ class Status:
         """A run begins: count from here."""
         self._sent = self._received = self.written = 0
         self._running = {n: one for n, one in self._running.items() if one[0]}
-        self._began = time.monotonic()
+        self._began, self._stopped = time.monotonic(), False
 
     @property
     def busy(self) -> bool:
@@ -236,6 +239,10 @@ class Status:
             self._sent += sent(usage)
             self._received += int(usage.get("output_tokens") or 0)
             self._about = "≈" if usage.get("simulated") else ""
+            if event.lane == self._name:
+                self._stopped = event.data.get("stop_reason") == "end_turn"
+        elif event.type == "model.requested" and event.lane == self._name:
+            self._stopped = False
         elif event.type == "job.started":
             job = ("job", event.data["id"], event.data["command"], time.monotonic())
             self._running[event.data["id"]] = job
@@ -272,6 +279,8 @@ class Status:
         for lane, name, given, since in list(self._running.values()):
             who = f"{lane}: " if lane else ""
             parts.append(f"{who}{name} {one_line(given, 30)} ({now - since:.0f} s)")
+        if self._stopped and self._began is not None and self._running:
+            parts.append("type on, or Ctrl-C ends it")
         return one_line(" · ".join(parts), max(1, width - 1))
 
 

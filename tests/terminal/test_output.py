@@ -24,7 +24,7 @@ from learnkit.core.interface import Call
 from learnkit.terminal.commands import answer, parsed
 from learnkit.terminal.completion import Known
 from learnkit.terminal.input import PATIENCE, Keyboard
-from learnkit.terminal.output import Output, last_block
+from learnkit.terminal.output import Output, Status, last_block
 from learnkit.terminal.permission import Question, proposal
 from learnkit.terminal.replay import Playback
 
@@ -194,15 +194,34 @@ def test_only_what_concerns_the_user_is_shown_of_other_agents() -> None:
     for _ in range(2):
         said = {"outcome": "not started", "said": "guard cannot be started"}
         log.append("hook.ran", lane="lead", moment="before_tool", command="guard", **said)
+    log.append(
+        "hook.ran", lane="lead", moment="stop", command="c", outcome="refused", said="No test."
+    )
     lines = [line.split(" ✓")[0].strip() for line in file.getvalue().splitlines()]
     job = "Job abc: failed (exit code 3) after 5.0 s: “no output”."
     mail = "bob writes to lead: “to lead”."
-    assert lines == [mail, "2 alice bash alice's", job, "guard cannot be started"]
+    on = "a hook lets the model go on: No test."
+    assert lines == [mail, "2 alice bash alice's", job, "guard cannot be started", on]
     assert "127 tokens in" in output.status.line(100)
     output.status.stop()
     output.status.start()  # what the lead's cancelled turn left open is gone
     assert "bash" not in output.status.line(100)
     assert "0 tokens in" in output.status.line(100)
+
+
+def test_a_run_that_only_waits_for_a_job_says_what_the_user_can_do() -> None:
+    status, log = Status(), lk.EventLog()
+    log.subscribe(status.event)
+    status.start()
+    log.append("job.started", lane="lead", id="abc", command="serve")
+    for lane, type, waits in (
+        ("lead", "model.requested", False),
+        ("alice", "model.replied", False),
+        ("lead", "model.replied", True),
+        ("lead", "model.requested", False),
+    ):
+        log.append(type, lane=lane, stop_reason="end_turn")
+        assert status.line(200).endswith("type on, or Ctrl-C ends it") is waits
 
 
 def test_a_command_that_failed_has_no_tick_and_says_its_last_line() -> None:
