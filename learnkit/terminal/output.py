@@ -192,7 +192,7 @@ class Output:
             output = f"{ended[1]}: {(output[: ended.start()].strip().splitlines() or [''])[-1]}"
         who = "" if event.lane == self._name else f"{event.lane} "
         call = f"{who}{data.get('name')} {one_line(given, max(12, width // 3))}".rstrip()
-        begin = f"  {number:>2} {one_line(call, max(20, width - 20))}"
+        begin = f"  {number or '':>2} {one_line(call, max(20, width - 20))}"
         more = f", {count(lines, 'line')}" if lines > 1 else ""
         rest = f"{data.get('seconds') or 0.0:.1f} s{more}: {one_line(output, 60)}"
         text = Text(begin, style="dim", no_wrap=True)

@@ -232,10 +232,13 @@ def test_a_command_that_failed_has_no_tick_and_says_its_last_line() -> None:
         log.append("tool.started", lane="lead", id="t", name="bash", input={"command": "test"})
         ends = {"name": "bash", "output": output, "is_error": False, "seconds": 1.0}
         log.append("tool.ended", lane="lead", id="t", **ends)
+    cancelled = {"name": "bash", "output": "Cancelled.", "is_error": True, "seconds": 0.0}
+    log.append("tool.ended", lane="lead", id="never-started", **cancelled)
     assert file.getvalue().splitlines() == [
         "   1 bash test ✗ 1.0 s, 3 lines: exit code 1: 1 failed, 2 passed",
         "   2 bash test ✗ 1.0 s: exit code 2:",
         "   3 bash test ✓ 1.0 s: it prints [exit code 3] and goes on",
+        "     bash ✗ 0.0 s: Cancelled.",
     ]
 
 

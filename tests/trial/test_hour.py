@@ -188,7 +188,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 # What a user does
 
 
-ANSWERED = re.compile(r"Run it\?[^:]*: (?:once|always|no)\b")
+ANSWERED = re.compile(r"Run it\?[^:]*: (?:once|always|kept|no)\b")
 #: The line of a question that says what can be allowed for good.
 PATTERN = " always: "
 
@@ -339,6 +339,7 @@ DOCS = "Write the documentation."
 SLOW = "Run the long test."
 RENAME = "Rename mean to average."
 READ = "Read the measurements."
+MEANWHILE = "Those of Cairo, too."
 NEWS = "Write down what is new, while the tests run."
 TEAM = "Let a team write median, spread, total and share."
 AGAIN = "Go on with the team."
@@ -530,11 +531,19 @@ def alone(desk: Desk, day: Day, screen: Screen) -> None:
     assert "def mean" in (desk.repo / "stats" / "mean.py").read_text()
     quiet(screen)
 
+    first = Gate(lambda view, number: view.name == "read")
+    day.gates.append(first)
     say(screen, READ)
-    allow(screen, "always: bash(seq:*)", "a")
+    screen.until(first.reached, "the request")
+    say(screen, MEANWHILE)
+    screen.expect(f"queued (↑ takes it back): {MEANWHILE}")
+    first.open()
+    allow(screen, "always: bash(seq:*)", "k")
     screen.expect("The conversation is a summary now")  # it became too long
     screen.expect("All are read.")
     quiet(screen)
+    heard = json.dumps(f"The user says meanwhile:\n{MEANWHILE}")[1:-1]
+    assert any(heard in json.dumps(body["messages"]) for body in day.bodies)
 
     say(screen, NEWS)
     allow(screen, "background_run", "a")
@@ -609,6 +618,8 @@ def to_the_end(desk: Desk, day: Day, screen: Screen) -> None:
     """A new process goes on with the conversation, the board and the mail."""
     say(screen, "/tasks")
     screen.expect("(3/4 completed)")
+    say(screen, "/permissions")
+    screen.expect("bash(seq:*)")  # kept for this project, before the kill
     say(screen, "/inbox")
     screen.expect("with a test.")
     asked_before = len(day.bodies)
