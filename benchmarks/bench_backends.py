@@ -2,25 +2,18 @@
 
     python benchmarks/bench_backends.py [--quick] [ADDRESS]
 
-Size: the best milliseconds of each operation on a board of 50 and of 1,000 tasks, and in an inbox
-of 100 and of 2,000 messages of which one is new. Budget: an operation takes at most five times as
-long on the larger one; a list may do so for each of its tasks. Contest: 1 and 4 writers, each a
-process of its own, send mail to one inbox, and its reader empties it meanwhile. Budget: no message
-is lost, and none comes twice.
-Exits with 1 when a budget is not kept. In a PostgreSQL the teams of the run stay.
+The best milliseconds of each operation on a board of 50 and of 1,000 tasks, and in an inbox of 100
+and of 2,000 messages of which one is new. Budget: an operation takes at most five times as long on
+the larger one; a list may do so for each of its tasks. Exits with 1 when the budget is not kept. In
+a PostgreSQL the teams of the run stay.
 """
 
 import itertools
 import math
-import multiprocessing
 import sys
 import tempfile
-import threading
-import time
 import uuid
-from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, wait
 
 from tables import arguments, over, row, seconds
 
@@ -73,41 +66,9 @@ def growth(name: str, backend: Backend, rounds: int) -> bool:
     return over(f"{name}: times as long", max(more.values()), 5)
 
 
-def write(address: str, team: str, writer: int, each: int, start: threading.Barrier) -> list[str]:
-    """Send so many messages, and return them; runs in a process of its own."""
-    backend = lk.open_backend(address)
-    mail, contents = backend.mail(team), [f"{writer}-{number}" for number in range(each)]
-    start.wait(60)
-    for content in contents:
-        mail.send(f"w{writer}", "alice", content)
-    backend.close()
-    return contents
-
-
-def contest(address: str, backend: Backend, writers: int, each: int) -> bool:
-    """Print how fast several writers are; returns whether a message was lost or came twice."""
-    team, got = str(uuid.uuid4()), Counter[str]()
-    backend.mail(team).open("alice")
-    inbox = backend.mail(team).reader("alice")
-    spawn = multiprocessing.get_context("spawn")
-    with spawn.Manager() as manager, ProcessPoolExecutor(writers, spawn) as pool:
-        start = manager.Barrier(writers + 1)
-        parts = [pool.submit(write, address, team, n, each, start) for n in range(writers)]
-        start.wait(60)
-        begin = time.perf_counter()
-        while wait(parts, timeout=0.002).not_done:
-            got.update(take(inbox))
-        spent = time.perf_counter() - begin
-    sent = Counter(content for part in parts for content in part.result())
-    got.update(take(inbox))
-    lost, twice = (sent - got).total(), (got - sent).total()
-    row(f"writers: {writers}", round(sent.total() / spent), lost, twice)
-    return lost + twice > 0
-
-
 def main() -> int:
     options = arguments(__doc__, "address")
-    rounds, each = (10, 100) if options.quick else (25, 1_000)
+    rounds = 10 if options.quick else 25
     failures = []
     with tempfile.TemporaryDirectory() as folder:
         addresses = [f"files:{folder}", f"sqlite:///{folder}/team.db", options.address]
@@ -115,8 +76,6 @@ def main() -> int:
             name = address.partition(":")[0]
             backend = lk.open_backend(address, create=True)
             failures.append(growth(name, backend, rounds))
-            row(f"{name}, mail", "a second", "lost", "twice")
-            failures += [contest(address, backend, writers, each) for writers in (1, 4)]
             backend.close()
     return any(failures)
 

@@ -2,9 +2,8 @@
 
     python benchmarks/bench_explore.py [--quick]
 
-Every state of the lessons' explorables is made once (with --quick every fourth). The time
-from a drag to its picture in a page is longer: tests/browser/test_explore.py prints it. Budget:
-100 ms for the median of the heaviest, which a reader takes for at once; above it, exits with 1.
+Every state of the lessons' explorables is made once (with --quick every fourth). Budget: 100 ms for
+the median of the heaviest, which a reader takes for at once; above it, exits with 1.
 """
 
 import json

@@ -47,16 +47,6 @@ def test_the_environment_lists_what_the_lessons_need_at_its_known_good_version()
         assert str(requirement.specifier) == f"=={known_good[name]}"
 
 
-def test_the_post_build_script_installs_the_package_and_makes_the_copies() -> None:
-    script = ROOT / "binder/postBuild"
-    assert os.access(script, os.X_OK)
-    lines = script.read_text("utf-8").splitlines()
-    assert lines[0] == "#!/usr/bin/env bash"
-    assert "set -euo pipefail" in lines
-    assert lines[-3] == "pip install --no-deps -e ."
-    assert lines[-1] == "learnkit lab --copy-only"
-
-
 def test_the_kernels_of_binder_get_what_those_of_learnkit_lab_get(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

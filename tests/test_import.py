@@ -20,12 +20,8 @@ HEAVY = (
     "yaml",
     "IPython",
 )
-# What a script may touch before it talks to a model. A name that is not there yet is left out.
-LIGHT = [
-    name
-    for name in ("Agent", "EventLog", "TaskBoard", "Mailbox", "SystemClock", "VirtualClock")
-    if name in learnkit.__all__
-]
+#: What a script may touch before it talks to a model.
+LIGHT = ("Agent", "EventLog", "TaskBoard", "Mailbox", "SystemClock", "VirtualClock")
 
 
 def test_every_public_name_is_listed() -> None:
@@ -41,10 +37,6 @@ def heavy_after(code: str) -> list[str]:
     return loaded
 
 
-def test_import_loads_nothing_heavy() -> None:
-    assert heavy_after("import learnkit") == []
-
-
 def test_import_loads_no_module_of_its_own() -> None:
     code = (
         "import sys, learnkit\nassert [m for m in sys.modules if m.startswith('learnkit.')] == []"
@@ -52,9 +44,9 @@ def test_import_loads_no_module_of_its_own() -> None:
     assert heavy_after(code) == []
 
 
-@pytest.mark.parametrize("name", LIGHT)
-def test_a_light_name_loads_nothing_heavy(name: str) -> None:
-    assert heavy_after(f"import learnkit as lk\nassert lk.{name}") == []
+def test_light_names_load_nothing_heavy() -> None:
+    code = f"import learnkit\nfor name in {LIGHT}:\n    getattr(learnkit, name)"
+    assert heavy_after(code) == []
 
 
 def test_every_public_name_resolves_and_is_cached() -> None:

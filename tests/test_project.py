@@ -69,6 +69,7 @@ def test_model_ids_stand_in_the_catalog_only() -> None:
 def test_files_are_small() -> None:
     sizes = {path.relative_to(ROOT).as_posix(): path.stat().st_size for path in tracked_files()}
     assert {name: size for name, size in sizes.items() if size > FILE_BYTES} == {}
+    assert sum(sizes.values()) < 15_000_000
     notebooks = {path.name: path.stat().st_size for path in lessons()}
     assert {name: size for name, size in notebooks.items() if size > NOTEBOOK_BYTES} == {}
 

@@ -240,6 +240,17 @@ def browser(width: int = 1200, height: int = 900) -> Iterator[Page]:
         yield page
 
 
+def failed(page: Page) -> list[tuple[list[str], str]]:
+    """Tags and text of each cell of the open notebook that shows an error."""
+    found: list[tuple[list[str], str]] = page.evaluate(
+        """() => jupyterapp.shell.currentWidget.content.widgets
+          .filter(({ model }) => model.type === 'code'
+            && model.outputs.toJSON().some((one) => one.output_type === 'error'))
+          .map(({ model }) => [model.getMetadata('tags') ?? [], model.sharedModel.getSource()])"""
+    )
+    return found
+
+
 class Notebook:
     """A notebook that is open in JupyterLab."""
 

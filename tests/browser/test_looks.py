@@ -149,7 +149,9 @@ def test_everything_fits_and_axe_finds_nothing_serious(
     wide = WIDE if width > 760 else NARROW
     expect(page.locator(f".diagram[width='{wide}']")).to_have_count(len(DIAGRAMS) + len(NAMES))
     assert page.evaluate(CUT) == []
-    for name, media in MEDIA.items():
+    # The colours are looked at on a phone and on a screen: between them nothing else is drawn.
+    for name in MEDIA if width in (360, 1600) else ["light"]:
+        media = MEDIA[name]
         page.emulate_media(**media, reduced_motion="reduce")  # type: ignore[arg-type]
         hosts = page.locator("[data-dark]")
         expect(hosts).to_have_count(COUNT if media["color_scheme"] == "dark" else 0)

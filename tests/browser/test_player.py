@@ -10,45 +10,18 @@ import json
 import random
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, ClassVar
 
 import lab
 import pytest
+from alone import WIDGET, give, messages_of, open_widget
 from playwright.sync_api import Page, expect
 
-import learnkit.widget
 from learnkit.events.log import EventLog
 from learnkit.views import Messages, View
-from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import WIDE, Canvas
 from learnkit.views.schedule import Schedule
 from learnkit.widget.pump import Feed, diff
-
-WIDGET = Path(learnkit.widget.__file__).parent
-PAGE = """<!doctype html><meta charset="utf-8"><body style="background:#fff"><script type="module">
-%s
-</script></body>"""
-# A module cannot import the module it stands in, so the page calls the default export by name.
-START = """
-window.start = (css) => {
-  const listeners = [];
-  window.sent = [];
-  window.alive = true;
-  const model = {
-    get: (name) => ({ css, label: "message array" })[name],
-    on: (name, act) => listeners.push(act),
-    send: (message) => {
-      if (!window.alive) throw new Error("no kernel");
-      window.sent.push(message);
-    },
-  };
-  window.receive = (message) => listeners.forEach((act) => act(message));
-  const widget = player();
-  widget.initialize({ model });
-  window.close = widget.render({ model, el: document.body });
-};
-"""
 
 
 @pytest.fixture(scope="module")
@@ -57,28 +30,13 @@ def page() -> Iterator[Page]:
         yield one
 
 
-def open_player(page: Page, css: str = "") -> None:
-    """A fresh player on an empty page, as a notebook would make it."""
-    source = "\n".join(
-        (WIDGET / name).read_text() for name in ("tape.js", "draw.js", "parts.js", "player.js")
-    )
-    source = source.replace("export default ", "const player = ").replace("export ", "")
-    source += START
-    page.goto("about:blank")
-    page.set_content(PAGE % source)
-    page.wait_for_function("() => window.start")
-    sheet = theme.stylesheet() + (WIDGET / "player.css").read_text() + css
-    page.evaluate("css => window.start(css)", sheet)
-
-
-def messages_of(view: View[Any]) -> list[dict[str, Any]]:
-    sent: list[dict[str, Any]] = []
-    Feed(view, sent.append).flush()
-    return sent
-
-
-def give(page: Page, message: dict[str, Any]) -> None:
-    page.evaluate("message => window.receive(message)", message)
+def open_player(page: Page, view: View[Any] | None = None, css: str = "") -> None:
+    """A fresh player as a notebook would make it, perhaps with all that there is of a view."""
+    css = (WIDGET / "player.css").read_text() + (view.css if view else css)
+    scripts = "tape.js", "draw.js", "parts.js", "player.js"
+    open_widget(page, *scripts, css=css, label="message array")
+    if view is not None:
+        give(page, *messages_of(view))
 
 
 def shown(page: Page) -> list[list[str]]:
@@ -174,8 +132,7 @@ def test_any_way_through_the_tape_shows_the_frame_of_that_step(page: Page) -> No
         log, frames = random_boxes(160, seed)
         if seed == 8:
             give(page, {"reset": True})
-        for message in messages_of(Boxes(log)):
-            give(page, message)
+        give(page, *messages_of(Boxes(log)))
         if seed == 7:
             changes = sum([*old.items()] != [*new.items()] for old, new in pairwise(frames))
             assert f" of {changes} " in count(page)  # also where a box only goes, or moves
@@ -205,9 +162,7 @@ def test_a_gap_is_asked_for_and_overlaps_change_nothing(page: Page) -> None:
 
 def test_keys_step_play_and_jump(page: Page) -> None:
     log, _ = random_boxes(20)
-    open_player(page)
-    for message in messages_of(Boxes(log)):
-        give(page, message)
+    open_player(page, Boxes(log))
     raw_log(page)
     page.locator(".picture").focus()
     page.keyboard.press("Home")
@@ -244,9 +199,7 @@ def sample() -> EventLog:
 
 
 def test_hostile_text_stays_text_and_long_text_opens(page: Page) -> None:
-    open_player(page, Messages.css)
-    for message in messages_of(Messages(sample())):
-        give(page, message)
+    open_player(page, Messages(sample()))
     go_to(page, 4)
     assert page.evaluate("() => window.hacked") is None
     assert "<script>window.hacked=1</script>" in page.locator(".clip").inner_text()
@@ -264,9 +217,7 @@ def test_hostile_text_stays_text_and_long_text_opens(page: Page) -> None:
 
 
 def test_a_call_and_its_result_light_up_together(page: Page) -> None:
-    open_player(page, Messages.css)
-    for message in messages_of(Messages(sample())):
-        give(page, message)
+    open_player(page, Messages(sample()))
     go_to(page, 4)
     page.locator(".m-result").hover()
     assert page.locator("[data-paired]").count() == 2
@@ -277,9 +228,7 @@ def test_a_call_and_its_result_light_up_together(page: Page) -> None:
 
 
 def test_what_changed_is_outlined_for_one_step(page: Page) -> None:
-    open_player(page, Messages.css)
-    for message in messages_of(Messages(sample())):
-        give(page, message)
+    open_player(page, Messages(sample()))
     go_to(page, 3)
     assert changed(page) == ["lead/1"]
     assert page.locator(".head").inner_text() == "Message 1: the model calls bash."
@@ -334,9 +283,7 @@ def test_neither_a_dash_nor_a_picture_that_is_all_new_is_outlined(page: Page) ->
 
 
 def test_a_document_does_not_jump_in_height_while_it_is_scrubbed(page: Page) -> None:
-    open_player(page, Messages.css)
-    for message in messages_of(Messages(sample())):
-        give(page, message)
+    open_player(page, Messages(sample()))
     go_to(page, 4)
     tall = page.locator(".picture").evaluate("one => one.offsetHeight")
     assert tall > 200
@@ -375,7 +322,7 @@ def test_events_are_shown_while_they_arrive(page: Page) -> None:
         if index >= 199:
             feed.flush()
     before, *arriving = sent
-    open_player(page, Messages.css)
+    open_player(page, css=Messages.css)
     give(page, before)
     assert page.evaluate(ARRIVE, [arriving, 20]) > 10
     page.wait_for_function(
@@ -392,18 +339,12 @@ def test_a_diagram_gets_the_width_of_its_place_although_older_patches_come_late(
     log.append("race.started", lane="alice", reader="alice", writers=["bob"], seed=1)
     log.append("race.wrote", lane="bob", texts=["bob 1"], content=["bob 1"])
     view = Schedule(log)
-    for message in messages_of(view):
-        give(page, message)
+    give(page, *messages_of(view))
     asked = page.wait_for_function("() => window.sent.find((one) => one.width)")
     width = asked.json_value()["width"]
     assert width < WIDE
-    for message in messages_of(view):  # once more, because the page had asked for all it missed
-        give(page, message)
-    give(page, {"reset": True})
-    sent: list[dict[str, Any]] = []
-    Feed(view, sent.append, width).flush()
-    for message in sent:
-        give(page, message)
+    give(page, *messages_of(view))  # once more, because the page had asked for all it missed
+    give(page, {"reset": True}, *messages_of(view, width))
     expect(page.locator(".diagram")).to_have_attribute("width", str(width))
     page.set_viewport_size({"width": 900, "height": 800})
 
@@ -415,9 +356,7 @@ class Ask(Boxes):
 
 
 def test_a_click_becomes_an_intent_until_the_kernel_is_gone(page: Page) -> None:
-    open_player(page)
-    for message in messages_of(Ask(EventLog())):
-        give(page, message)
+    open_player(page, Ask(EventLog()))
     page.locator("#b").click()
     assert page.evaluate("() => window.sent.slice(1)") == [{"intent": {"do": "claim", "task": 2}}]
     page.evaluate("() => { window.alive = false }")
@@ -427,9 +366,7 @@ def test_a_click_becomes_an_intent_until_the_kernel_is_gone(page: Page) -> None:
 
 
 def test_a_press_counts_though_the_picture_is_drawn_anew_before_the_release(page: Page) -> None:
-    open_player(page)
-    for message in messages_of(Ask(EventLog())):
-        give(page, message)
+    open_player(page, Ask(EventLog()))
     page.locator("#b").hover()
     page.mouse.down()
     page.locator("#b").evaluate("(one) => one.replaceWith(one.cloneNode(true))")
@@ -446,8 +383,7 @@ def test_a_press_counts_though_the_picture_is_drawn_anew_before_the_release(page
 
 
 def test_the_theme_is_read_from_the_page_and_closing_leaves_nothing_behind(page: Page) -> None:
-    open_player(page)
-    give(page, messages_of(Boxes(EventLog()))[0])
+    open_player(page, Boxes(EventLog()))
     host = page.locator(".learnkit-player")
     assert host.get_attribute("data-dark") is None
     page.evaluate("() => document.body.style.setProperty('--jp-layout-color0', '#111')")

@@ -2,8 +2,7 @@
 
 Only what the README and the pages say is used: the command as it stands there, the address that it
 prints, the links on the start page, the cells in their order, the folded solutions. The journey is
-recorded: a trace that playwright's viewer plays, pictures of the stations, and a list of what was
-done, in the folder that LEARNKIT_SHOTS names.
+recorded: a trace that playwright's viewer plays, in the folder that LEARNKIT_SHOTS names.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import lab
 import pytest
@@ -32,30 +30,17 @@ CONFIG = {
 INSTALL = 300
 #: What our learner believes before each run, right or wrong.
 GUESSES = {"p1": "a", "p2": "b"}
+#: What there is to do in a cell, and the question that it is about.
+STATION = re.compile(r'\blab\.(be_the_model|predict|reveal|repaired|exercise|quiz)\("?(\w*)')
+STATIONS = [
+    *("be_the_model", "predict", "reveal", "repaired", "predict", "reveal", "repaired"),
+    *("exercise", "exercise", "quiz"),
+]
 #: What our learner says in the model's place: a call in each reply, and then a text.
 SAYS = (
     "python -m heatwatch latest beijing",
     'python -m heatwatch mail me "Beijing: 31.4 °C"',
 )
-
-
-class Diary:
-    """What the learner did, with a picture where there is something to see."""
-
-    def __init__(self, page: Page, folder: Path) -> None:
-        self.page, self.folder, self.lines = page, folder, list[str]()
-
-    def note(self, line: str, *, picture: str = "") -> None:
-        self.lines.append(line)
-        if picture:
-            self.page.screenshot(path=self.folder / f"journey-{picture}.png")
-        (self.folder / "journey.txt").write_text("\n".join(self.lines) + "\n", "utf-8")
-
-
-@pytest.fixture(scope="module")
-def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the recording goes."""
-    return lab.pictures(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +125,7 @@ def select(page: Page, number: int) -> None:
     )
 
 
-def play(page: Page, diary: Diary, cell: Locator) -> None:
+def play(cell: Locator) -> None:
     """Be the model: two calls, then a text."""
     panel = cell.locator(".learnkit-session")
     head = panel.locator(".head")
@@ -150,17 +135,15 @@ def play(page: Page, diary: Diary, cell: Locator) -> None:
         panel.get_by_role("button", name="→ bash").click()
         panel.get_by_label("command").fill(command)
         panel.get_by_role("button", name="send the reply").click()
-        answer = panel.locator(f'[data-key="message {2 * turn}"]')
-        expect(answer).to_be_visible(timeout=30_000)
-        diary.note(f"as the model: {command} -> {answer.inner_text()!r}")
+        result = panel.locator(f'[data-key="message {2 * turn}"]')
+        expect(result).to_be_visible(timeout=30_000)
     panel.get_by_role("button", name="write text").click()
     panel.get_by_label("text of the reply").fill("It is 31.4 °C in Beijing; you have mail.")
     panel.get_by_role("button", name="send the reply").click()
     expect(head).to_contain_text("✓ The email is in the outbox", timeout=30_000)
-    diary.note("as the model: a text, and the loop ends", picture="2-be-the-model")
 
 
-def solve(page: Page, diary: Diary, check: int, stub: str) -> None:
+def solve(page: Page, check: int, stub: str) -> None:
     """The stub is refused; type the folded solution below the decorator."""
     cell = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell").nth(check)
     expect(cell).to_contain_text("not yet")
@@ -170,10 +153,9 @@ def solve(page: Page, diary: Diary, check: int, stub: str) -> None:
     above = rf"^(def|class) {name}\b"
     edit(page, check, re.sub(above, rf"@lab.exercise({number})\n\g<0>", solution, flags=re.M))
     expect(cell).to_contain_text(f"✓ exercise {number}")
-    diary.note(f"exercise {number}: the stub is refused, the folded solution passes")
 
 
-def repair(page: Page, diary: Diary, check: int) -> None:
+def repair(page: Page, check: int) -> None:
     """Type what is folded below into the function's cell, and run all again from there."""
     cell = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell").nth(check)
     expect(cell).to_contain_text("not yet")
@@ -196,7 +178,6 @@ def repair(page: Page, diary: Diary, check: int) -> None:
         select(page, number)
         step(page)
     expect(cell).to_contain_text("✓")
-    diary.note(f"repaired {head[4:-1]}: {cell.inner_text().splitlines()[-1]}")
 
 
 def edit(page: Page, number: int, source: str) -> None:
@@ -208,24 +189,26 @@ def edit(page: Page, number: int, source: str) -> None:
     step(page)
 
 
-def test_from_the_readme_to_the_end_of_lesson_1(address: str, shots: Path) -> None:
+def test_from_the_readme_to_the_end_of_lesson_1(
+    address: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    trace = lab.pictures(tmp_path_factory) / "journey-trace.zip"
     with lab.browser(1280, 1000) as page:
         page.context.tracing.start(screenshots=True)
-        diary = Diary(page, shots)
         try:
-            travel(page, address, diary)
+            stations = travel(page, address)
         finally:
-            page.context.tracing.stop(path=shots / "journey-trace.zip")
+            page.context.tracing.stop(path=trace)
         assert page.errors == []  # type: ignore[attr-defined]
-        assert len(diary.lines) == 14, "a station was passed by"
+        assert stations == STATIONS, "a station was passed by"
 
 
-def travel(page: Page, address: str, diary: Diary) -> None:
+def travel(page: Page, address: str) -> list[str]:
+    """Go through lesson 1; returns what there was to do, in order."""
     page.goto(address)
     page.wait_for_function(lab._READY, timeout=90_000)
     contents = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
     expect(contents).to_contain_text("12 lessons, about 10 hours and the exercises. Begin with")
-    diary.note("the start page says where to begin", picture="1-start")
     contents.get_by_role("link", name="lesson 1", exact=True).click()
     page.wait_for_function(
         "() => jupyterapp.shell.currentWidget?.title.label.startsWith('s01')", timeout=30_000
@@ -233,56 +216,55 @@ def travel(page: Page, address: str, diary: Diary) -> None:
     page.wait_for_function(lab._READY, timeout=90_000)
     select(page, 0)
     last = page.evaluate("() => jupyterapp.shell.currentWidget.content.widgets.length") - 1
-    here = -1
+    here, stations = -1, list[str]()
     while here < last:
         here, kind, text = active(page)
         if kind == "code" and "lab.close()" in text:
-            finish(page, diary)
+            finish(page)
             select(page, here)
         step(page)
         if kind != "code":
             continue
-        cell = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell").nth(here)
-        if "be_the_model()" in text:
-            play(page, diary, cell)
-        elif asked := re.search(r'lab\.predict\("(p\d)"\)', text):
-            guess = GUESSES[asked[1]]
-            cell.get_by_role("button", name=re.compile(f"^{guess}: ")).click()
-            expect(cell).to_contain_text(f"noted: {guess}")
-            diary.note(f"predicted {asked[1]}: {guess}")
-        elif asked := re.search(r'lab\.reveal\("(p\d)"\)', text):
-            expect(cell).to_contain_text(f"You said {GUESSES[asked[1]]}")
-            diary.note(f"revealed {asked[1]}: {cell.inner_text().splitlines()[-1]}")
-        elif "lab.repaired(" in text:
-            repair(page, diary, here)
-        elif "lab.exercise(" in text:
-            solve(page, diary, here, text)
-        elif "lab.quiz()" in text:
-            answer(page, diary, cell)
+        if found := STATION.search(text):
+            stations.append(found[1])
+            do(page, here, text, found)
         if here < last:
             select(page, here + 1)
+    return stations
 
 
-def answer(page: Page, diary: Diary, quiz: Locator) -> None:
+def do(page: Page, here: int, text: str, station: re.Match[str]) -> None:
+    """What there is to do in a cell that has run."""
+    cell = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell").nth(here)
+    match station[1]:
+        case "be_the_model":
+            play(cell)
+        case "predict":
+            guess = GUESSES[station[2]]
+            cell.get_by_role("button", name=re.compile(f"^{guess}: ")).click()
+            expect(cell).to_contain_text(f"noted: {guess}")
+        case "reveal":
+            expect(cell).to_contain_text(f"You said {GUESSES[station[2]]}")
+        case "repaired":
+            repair(page, here)
+        case "exercise":
+            solve(page, here, text)
+        case "quiz":
+            answer(cell)
+
+
+def answer(quiz: Locator) -> None:
     """Choose the first option of each question, and read what is explained."""
     for number in range(1, 4):
         box = quiz.locator(".lk-choice", has_text=f"q{number}. ").last
         box.get_by_role("button", name=re.compile("^a: ")).click()
         expect(box).to_contain_text(re.compile("✓ right|✗ it is"))
-    score = quiz.get_by_text(re.compile(r"^\d of 3 right$"))
-    expect(score).to_be_visible()
-    diary.note(f"the quiz: {score.inner_text()}", picture="3-quiz")
+    expect(quiz.get_by_text(re.compile(r"^\d of 3 right$"))).to_be_visible()
 
 
-def finish(page: Page, diary: Diary) -> None:
+def finish(page: Page) -> None:
     """Before the lesson is closed: what failed has been repaired."""
-    failed = page.evaluate(
-        """() => jupyterapp.shell.currentWidget.content.widgets
-          .filter((cell) => cell.model.type === 'code')
-          .filter((cell) => cell.model.outputs.toJSON().some((o) => o.output_type === 'error'))
-          .map((cell) => cell.model.sharedModel.getSource())"""
-    )
-    assert failed == []
+    assert lab.failed(page) == []
     page.get_by_role("tab", name="start.ipynb").click()
     select(page, 1)
     step(page)
@@ -292,5 +274,4 @@ def finish(page: Page, diary: Diary) -> None:
     row = contents.get_by_role("row", name="✓ 1 · The agent loop")
     expect(row).to_contain_text("✓✓")
     expect(row).to_contain_text("1 of 3")
-    diary.note(f"the start page: {row.inner_text()!r}", picture="4-progress")
     page.get_by_role("tab", name="s01_agent_loop.ipynb").click()

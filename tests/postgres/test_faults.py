@@ -10,7 +10,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
@@ -66,16 +66,17 @@ def everything(error: BaseException | None) -> str:
 # A line that is cut
 
 
+@pytest.mark.parametrize("cut", [Proxy.cut_after, Proxy.cut_within])
 @pytest.mark.parametrize("word", [COMMIT, b"INSERT INTO learnkit_mail", b"BEGIN"])
 def test_a_message_whose_line_is_cut_is_sent_once(
-    word: bytes, backend: Backend, proxy: Proxy, address: str
+    cut: Callable[[Proxy, bytes], None], word: bytes, backend: Backend, proxy: Proxy, address: str
 ) -> None:
     """After COMMIT it was stored already; before, it was not: the sender cannot see which."""
     backend.mail().open("alice")
     with closing(through(proxy, address)) as remote:
         mail = remote.mail()
         assert mail.names == ["alice"]
-        proxy.cut_after(word)
+        cut(proxy, word)
         sent = mail.send("lead", "alice", "hello")
     assert proxy.cuts == 1
     assert backend.mail().unread("alice") == [sent]

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import sample_sessions
 from made_sessions import LARGE, SMALL, Made, Use, bash, edit, read, text
 from project import ROOT
 
@@ -385,13 +384,6 @@ def test_doubts_come_first_then_the_costliest_and_all_speak_of_turns_that_exist(
 )
 def test_what_the_samples_have_and_nothing_else(name: str, expected: set[str]) -> None:
     assert kinds(open_session(samples.path(name))) == expected
-
-
-@pytest.mark.parametrize("make", sample_sessions.SAMPLES)
-def test_the_samples_are_what_their_script_writes(
-    make: Callable[[], sample_sessions.Writer],
-) -> None:
-    assert samples.path(make.__name__).read_text("utf-8") == make().text()
 
 
 @pytest.mark.parametrize("log", [EventLog(), Made().log, Made().prompt().log])

@@ -70,8 +70,7 @@ class MessagesServer:
 
     Attributes:
         source: what answers.
-        delay: seconds before each answer.
-        pace: seconds, besides, for each second of its latency.
+        pace: seconds before an answer for each second of its latency.
         gap: seconds before each event of a stream, or what is called there.
         omitted: what is left out of replies: ``usage``, or of calls ``id``, ``name``, ``input``.
         refused: keys that get a 400, wherever they stand in a request.
@@ -81,7 +80,6 @@ class MessagesServer:
     """
 
     source: Scripted
-    delay: float = 0.0
     pace: float = 0.0
     gap: float | Callable[[], object] = 0.0
     omitted: Collection[str] = ()
@@ -181,7 +179,6 @@ def _without(value: Any, omitted: Collection[str]) -> Any:
 @contextmanager
 def serving(
     script: Any,
-    delay: float = 0.0,
     wire: Wire | None = None,
     pace: float = 0.0,
     *,
@@ -191,7 +188,7 @@ def serving(
     headers: Mapping[str, str] = AT_ONCE,
 ) -> Iterator[MessagesServer]:
     """Serve a script on a free port of the loopback address."""
-    state = MessagesServer(Scripted(script), delay, pace, gap, omitted, refused)
+    state = MessagesServer(Scripted(script), pace, gap, omitted, refused)
     with listening(state, wire, headers):
         yield state
 
@@ -217,7 +214,6 @@ def listening(
             with state.lock:
                 state.bodies.append(body)
                 state.headers.append({k.lower(): v for k, v in self.headers.items()})
-            time.sleep(state.delay)
             beta = "anthropic-beta" in self.headers
             status, value = state.respond(self.path.partition("?")[0], body, beta)
             message = status == 200 and "content" in value

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import random
 import re
+import tempfile
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -173,7 +174,7 @@ def simulate(
     interrupt: int = 0,
     closing: Sequence[int] = (),
 ) -> Ran:
-    """Run the team of a seed, and check it."""
+    """Run the team of a seed, and check it; an error says which seed, and where its log is."""
     plan = Plan.of(seed)
     chance = random.Random(f"budgets {seed}")
     board = lk.TaskBoard(folder / ".tasks")
@@ -230,7 +231,9 @@ def simulate(
     try:
         check(run, board, patient=not (real or closing or interrupted.where))
     except AssertionError as error:
-        error.log = run.lead.events  # type: ignore[attr-defined]  # for who wants to look at it
+        file = Path(tempfile.gettempdir()) / f"simulated-team-{seed}.jsonl"
+        run.lead.events.save(file)
+        error.add_note(f"seed {seed}, log: {file}")
         raise
     return run
 

@@ -91,7 +91,8 @@ def survivors(
             tests = [fault.found_by] if fault.found_by else []
             if all_tests:
                 tests.append(TESTS.get(fault.room, f"tests/{fault.room}"))
-            survived = all(copy.survives(fault, files, limit) for files in tests)
+            change = fault.planted
+            survived = all(copy.passes(fault.file, change, some, limit) for some in tests)
         finally:
             copies.put(copy)
         print(f"{'SURVIVED' if survived else 'found   '}  {fault.file}: {fault.slip}", flush=True)

@@ -7,9 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -55,21 +54,8 @@ for line in sys.stdin:
 """
 
 
-class Fault(Protocol):
-    """A change of one file."""
-
-    @property
-    def file(self) -> str:
-        """Its path in the tree."""
-        ...
-
-    def planted(self, source: str) -> str:
-        """The source with the fault in it."""
-        ...
-
-
 class Copy:
-    """A scratch copy of the tree, in which one fault at a time is planted and looked for."""
+    """A scratch copy of the tree, in which tests are run on one changed file at a time."""
 
     def __init__(self, root: Path, folder: Path, warm: Sequence[str]) -> None:
         self.root = folder
@@ -90,30 +76,20 @@ class Copy:
             text=True,
         )
 
-    def survives(self, fault: Fault, tests: str, limit: float) -> bool:
-        """Whether the tests pass with the fault; those that do not end have found it."""
-        path = self.root / fault.file
+    def passes(self, file: str, change: Callable[[str], str], tests: str, limit: float) -> bool:
+        """Whether the tests pass with a file changed; those that do not end do not."""
+        path = self.root / file
         source = path.read_text("utf-8")
-        path.write_text(fault.planted(source), "utf-8")
+        path.write_text(change(source), "utf-8")
         try:
-            return self.passes(tests, limit)
+            return self._passes(tests, limit)
         finally:
             path.write_text(source, "utf-8")
 
-    def passes(self, tests: str, limit: float) -> bool:
-        """Whether the tests pass here, as the tree is now."""
+    def _passes(self, tests: str, limit: float) -> bool:
         output = self.root / ".pytest_output"
         # What the server has imported cannot be rewritten, which is no matter here.
-        options = [
-            "-x",
-            "-q",
-            "-n",
-            "0",
-            "-m",
-            "",
-            "-W",
-            "ignore::pytest.PytestAssertRewriteWarning",
-        ]
+        options = ["-x", "-q", "-n0", "-m", "", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
         options += ["-o", f"cache_dir={self.root / '.pytest_cache'}"]
         shutil.rmtree(self.root / ".hypothesis", ignore_errors=True)
         assert self._server.stdin is not None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,6 +26,8 @@ Call = tuple[str, dict[str, Any]]
 
 #: Characters a token, for this server: fewer than the four that the harness guesses at first.
 CHARS_PER_TOKEN = 2.5
+#: The errors that a server that misbehaves answers with, in order, before every third reply.
+BURST = (429, 500, 529)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,20 +227,15 @@ class Day(MessagesServer):
     Attributes:
         plans: what the model does.
         gates: where replies wait.
-        burst: errors, in order, before every third reply.
-        cuts: every third reply is cut in the middle, the first time.
-        loses: every third reply with calls comes without their arguments, the first time.
-        slow: seconds before the first part of a reply.
+        misbehaves: every third reply comes after a burst of errors, and then at first cut in the
+            middle or without the arguments of its calls, in turn.
         delivered: usage of each reply that was sent whole, with the name of the agent.
         twice: agents that had two requests under way at one time.
     """
 
     plans: Plans = field(default_factory=dict)
     gates: list[Gate] = field(default_factory=list)
-    burst: Sequence[int] = ()
-    cuts: bool = False
-    loses: bool = False
-    slow: float = 0.0
+    misbehaves: bool = False
     delivered: list[tuple[str, dict[str, int]]] = field(default_factory=list)
     twice: set[str] = field(default_factory=set)
     summaries: int = 0
@@ -284,8 +280,8 @@ class Day(MessagesServer):
             third = self._order.setdefault(same, len(self._order)) % 3 == 1
             attempt = self._tries[same]
             self._tries[same] += 1
-        if third and attempt < len(self.burst):
-            status = self.burst[attempt]
+        if self.misbehaves and third and attempt < len(BURST):
+            status = BURST[attempt]
             self.failures[str(status)] += 1
             error = {"type": "api_error", "message": f"status {status}, for a try"}
             return status, {"type": "error", "error": error}, ()
@@ -294,8 +290,9 @@ class Day(MessagesServer):
             self.failures[f"{status} {value.get('error', {}).get('message', '')[:200]}"] += 1
             return status, value, ()
         calls = any(one["type"] == "tool_use" for one in value["content"])
-        wanted = {"cut": self.cuts, "bare": self.loses and calls}
-        faults = [one for one, due in wanted.items() if due and third and not attempt]
+        due = self.misbehaves and third and attempt == len(BURST)
+        bare = calls and self.failures["bare"] < self.failures["cut"]
+        faults = ["bare" if bare else "cut"] if due else []
         self.failures.update(faults)
         return status, value, faults
 
@@ -307,8 +304,6 @@ class Day(MessagesServer):
                 gate.left.set()
             if gate.cut:
                 raise ConnectionAbortedError
-        if number == 0:
-            time.sleep(self.slow)
 
     def sent(self, value: dict[str, Any]) -> None:
         who, _, faults = self._sent.get(value.get("id", ""), NOTHING)
@@ -321,7 +316,7 @@ class Day(MessagesServer):
 
     def encoded(self, message: dict[str, Any], streamed: bool) -> list[bytes]:
         parts = super().encoded(message, streamed)
-        if self.loses:  # such servers leave out the empty one at the start of a block, too
+        if self.misbehaves:  # such servers leave out the empty one at the start of a block, too
             parts = [part.replace(b', "input": {}', b"") for part in parts]
         if "cut" in self._sent[message["id"]][2]:
             whole = b"".join(parts)

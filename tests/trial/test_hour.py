@@ -27,7 +27,7 @@ from screen import CTRL_C, CTRL_D, ENTER, Screen
 
 from learnkit.core.catalog import DEFAULT_MODEL, PRICES
 
-from .model import Day, Gate, Plans, Step, View, at_work
+from .model import BURST, Day, Gate, Plans, Step, View, at_work
 
 pytestmark = pytest.mark.slow
 
@@ -659,7 +659,7 @@ def in_a_script(desk: Desk, day: Day) -> None:
     assert saved.stem == said["session"]
 
 
-# The same work, shorter, with servers that misbehave
+# The same work, shorter, with a server that misbehaves
 
 SHORT = "Fix the mean, and let alice write median."
 
@@ -682,33 +682,16 @@ def short(desk: Desk) -> Plans:
     return {SHORT: ("short", steps), "median": ("median", task(1, "median", desk.busy))}
 
 
-@pytest.mark.parametrize(
-    ("how", "failures"),
-    [
-        ({"refused": ("cache_control",)}, {"400"}),
-        ({"loses": True}, {"bare"}),
-        ({"omitted": ("usage",)}, set()),
-        ({"burst": (429, 500, 529)}, {"429", "500", "529"}),
-        ({"cuts": True}, {"cut"}),
-        ({"slow": 0.3}, set()),
-    ],
-    ids=["no cache", "no input", "no usage", "errors", "cuts", "slow"],
-)
-def test_the_work_gets_done_with_a_server_that_misbehaves(
-    desk: Desk, how: dict[str, Any], failures: set[str]
-) -> None:
-    with at_work(short(desk), **how) as day:
+def test_the_work_gets_done_with_a_server_that_misbehaves_in_every_way(desk: Desk) -> None:
+    """What each way does by itself: tests/core/test_requests.py."""
+    with at_work(short(desk), refused=["cache_control"], misbehaves=True) as day:
         screen = desk.chat(day, "--yes")
         say(screen, SHORT)
         screen.expect("Both are done.")
         quiet(screen)
-        assert {one.split()[0] for one in day.failures} == failures
-        if "omitted" in how:
-            replies = len(day.delivered)
-            unknown = f"did not say what {replies} of {replies} replies used"
-            assert f"cost unknown: the server {unknown}" in cost_line(screen)
-        else:
-            check_cost(screen, day.delivered)
+        ways = {"400", *map(str, BURST), "bare", "cut"}
+        assert {one.split()[0] for one in day.failures} == ways
+        check_cost(screen, day.delivered)
         leave(screen)
         assert day.completions() == {1: 1}
         assert day.twice == set()

@@ -238,13 +238,7 @@ def test_the_course_opens_in_a_browser(full: Environment, tmp_path: Path) -> Non
         expect(shown).to_contain_text("12 lessons, about 10 hours and the exercises. Begin")
         opened = lab.Notebook(page, url, "s05_skills.ipynb")
         opened.run_all()
-        failed = page.evaluate(
-            """() => jupyterapp.shell.currentWidget.content.widgets
-              .filter((cell) => cell.model.type === 'code')
-              .filter((cell) => cell.model.outputs.toJSON().some((o) => o.output_type === 'error'))
-              .map((cell) => cell.model.getMetadata('tags') ?? [])"""
-        )
-        assert [tags for tags in failed if "raises-exception" not in tags] == []
+        assert [one for one in lab.failed(page) if "raises-exception" not in one[0]] == []
         page.goto(f"{url}/lab/tree/glossary.ipynb")
         expect(page.locator(".jp-NotebookPanel")).to_contain_text("agent loop")
         assert page.errors == []  # type: ignore[attr-defined]
@@ -252,17 +246,6 @@ def test_the_course_opens_in_a_browser(full: Environment, tmp_path: Path) -> Non
     assert names == {*(path.name for path in lessons()), "start.ipynb", "glossary.ipynb"}
     assert (work / "progress.json").is_file()
     assert full.state() == before
-
-
-def test_progress_is_that_of_the_folder(full: Environment, tmp_path: Path) -> None:
-    said = full.run("learnkit", "progress")
-    assert "go on with lesson 5, Skills." in said
-    assert full.run("learnkit", "progress", within=full.folder / "learnkit-course") == said
-    assert "Begin with lesson 1." in full.run("learnkit", "progress", within=tmp_path)
-    assert str(full.folder / "learnkit-course") in full.run("learnkit", "doctor")
-    assert full.run("learnkit", "progress", "--forget").startswith(
-        "12 lessons, about 10 hours and the exercises."
-    )
 
 
 @pytest.mark.parametrize("folder", ["learnkit/course/notebooks", "learnkit", "new"])
