@@ -1,7 +1,8 @@
 """A team whose teammates are killed: a ``learnkit chat`` leads four ``learnkit join`` processes.
 
-The teammates get SIGKILL and SIGSTOP. What a server that restarts and lines that are cut do to a
-team is tested in tests/postgres.
+The teammates get SIGKILL and SIGSTOP. On a PostgreSQL server of the tests' own, the server is
+restarted meanwhile, in good order and as after a crash, and lines to it are cut in the middle of
+statements, the lead's as well.
 
 This process types into the chat, which puts tasks with dependencies on the board and writes
 messages, and it looks at the board many times a second. All models are a function of the request,
@@ -12,6 +13,7 @@ another has its task by then.
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import random
@@ -22,18 +24,23 @@ import sys
 import threading
 import time
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from messages_server import serving
 from sqlalchemy import select
 
 import learnkit as lk
 from learnkit.backends.connect import SETTING, open_backend
-from learnkit.backends.files.store import Journal
 from learnkit.backends.sql.tables import MAIL
 from learnkit.backends.task import Task
+
+if TYPE_CHECKING:  # the fault run on SQLite needs no psycopg
+    from postgres import Cluster
+    from tcp_proxy import Proxy
 
 NAMES = ("alice", "bob", "carol", "dave")
 CLI = (sys.executable, "-c", "from learnkit.terminal.cli import main; main()")
@@ -41,6 +48,31 @@ CLI = (sys.executable, "-c", "from learnkit.terminal.cli import main; main()")
 LEASE, LATE = 2.0, 1.0
 #: Open tasks as long as there are faults to come; seconds without progress that are an error.
 OPEN, STUCK = 8, 120.0
+
+
+@dataclass
+class Summary:
+    """What happened in a run, and what must be 0: ``lost`` and ``twice``."""
+
+    tasks: int = 0
+    mails: int = 0
+    kills: int = 0
+    stops: int = 0
+    restarts: int = 0
+    cuts: int = 0
+    taken_over: int = 0
+    refused: int = 0
+    lost: int = 0
+    twice: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return (
+            f"tasks {self.tasks}, mails {self.mails}, kills {self.kills}, stops {self.stops}, "
+            f"restarts {self.restarts}, cuts {self.cuts}, "
+            f"leases taken over {self.taken_over}, late completions refused {self.refused}, "
+            f"lost {self.lost}, twice {self.twice}"
+        )
 
 
 def crew(body: dict[str, Any]) -> Any:
@@ -112,8 +144,21 @@ class Lead:
 
 def read_by(home: Path, name: str) -> list[str]:
     """The ids of the messages in a transcript, in order."""
-    entries, _ = Journal(home / ".learnkit/team/transcripts" / f"{name}.jsonl").read()
-    return [id for entry in entries for id in entry.get("mail", [])]
+    return [id for entry in transcript(home, name) for id in entry.get("mail", [])]
+
+
+def transcript(home: Path, name: str) -> list[dict[str, Any]]:
+    """The entries of a transcript."""
+    path = home / ".learnkit/team/transcripts" / f"{name}.jsonl"
+    found: list[dict[str, Any]] = []
+    if not path.exists():  # it was killed before it had anything to do
+        return found
+    for line in path.read_text("utf-8").splitlines():
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            continue  # the last line of a process that was killed
+    return found
 
 
 class Worker:
@@ -166,20 +211,15 @@ def _join(command: list[str], log: Path, env: dict[str, str]) -> None:
 
 
 class Run:
-    """One run, on a new SQLite database.
+    """One run."""
 
-    Attributes:
-        tasks: how many were made.
-        kills: how often a worker was killed.
-        problems: what was lost or done twice.
-    """
-
-    def __init__(self, folder: Path, kills: int, seed: int) -> None:
+    def __init__(
+        self, folder: Path, url: str, kills: int, seed: int, server: Server | None = None
+    ) -> None:
         random.seed(seed)
-        self.tasks = self.kills = 0
-        self.problems: list[str] = []
-        self._goal, self._folder, self._url = kills, folder, f"sqlite:///{folder / 'team.db'}"
-        self.backend = open_backend(self._url, create=True)
+        self.server = server
+        self.goal, self.summary = kills, Summary()
+        self.backend = open_backend(url)
         self.board, self.mail = self.backend.board(), self.backend.mail()
         self.roster = self.backend.roster()
         self.before: dict[int, Task] = {}
@@ -187,9 +227,10 @@ class Run:
         self.paused: dict[str, threading.Timer] = {}  # what ends it, by name
         for name in ("lead", *NAMES):
             self.mail.open(name)
+        self._folder, self._url = folder, url
         self.progress = time.monotonic()
 
-    def go(self, tasks: int) -> None:
+    def go(self, tasks: int) -> Summary:
         """Run until there were enough tasks and kills, and everything is done."""
         with serving(crew) as api:
             env = {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": api.url}
@@ -204,17 +245,22 @@ class Run:
                 for worker in self.workers.values():
                     worker.process.kill()
         self.backend.close()
+        if self.server:
+            self.summary.restarts, self.summary.cuts = self.server.restarts, self.server.proxy.cuts
+        return self.summary
 
     def _step(self, tasks: int) -> bool:
         """Look once, and cause a fault if one is due; return whether there is more to do."""
-        now = time.monotonic()
-        more = self.kills < self._goal or self.tasks < tasks
+        now, told = time.monotonic(), self.summary
+        more = told.kills < self.goal or told.tasks < tasks
+        if self.server:
+            more = self.server.step(told.kills / self.goal) or more
         there = self._look(now)
         open_tasks = [task for task in there if task.status != "completed"]
         unread = any(self.mail.unread(name) for name in NAMES)
-        made = len(there) >= self.tasks
+        made = len(there) >= told.tasks
         if more and made and not open_tasks:
-            self.tasks += OPEN
+            told.tasks += OPEN
             self.lead.tell([f"sleep 0.{random.randint(1, 9)}" for _ in range(OPEN)])
         if (code := self.lead.process.poll()) is not None:
             raise AssertionError(f"the chat has ended with {code}: {self.lead.said()[-2000:]}")
@@ -233,13 +279,16 @@ class Run:
                 continue
             self.progress = now
             if old is not None and old.status == "completed" and _done(old) != _done(task):
-                self.problems.append(f"{task} was completed before: {old}")
+                self._problem("twice", f"{task} was completed before: {old}")
+            both = old is not None and old.status == task.status == "in_progress"
+            if old is not None and both and old.incarnation != task.incarnation:
+                self.summary.taken_over += 1
         self.before = {task.id: task for task in there}
         for task in there:
             died = self.died.get(task.incarnation) if task.status == "in_progress" else None
             looked = time.monotonic()
             if died is not None and now - died > LEASE + LATE and task.id not in ready:
-                self.problems.append(f"{task} is still the dead's after {looked - died:.1f} s")
+                self._problem("lost", f"{task} is still the dead's after {looked - died:.1f} s")
         return there
 
     def _fault(self, now: float, more: bool) -> None:
@@ -267,11 +316,12 @@ class Run:
                 timer = threading.Timer(LEASE + 2.5, worker.send, [signal.SIGCONT])
                 self.paused[name] = timer
                 timer.start()
+                self.summary.stops += 1
                 continue
             worker.send(signal.SIGKILL)
             worker.process.join()
             self.died[worker.incarnation] = time.monotonic()
-            self.kills += 1
+            self.summary.kills += 1
             worker.begin()
 
     def _end(self) -> None:
@@ -285,28 +335,91 @@ class Run:
             worker.process.join(60)
             code = worker.process.exitcode
             if code != 128 + signal.SIGTERM:
-                self.problems.append(f"{name} has ended with {code}")
+                self._problem("lost", f"{name} has ended with {code}")
+            for entry in transcript(worker.home, name):
+                self.summary.refused += "is not yours any more" in json.dumps(entry)
         assert self.lead.process.stdin is not None
         self.lead.process.stdin.close()
         code = self.lead.process.wait(60)
         if code != 0 or "Traceback" in self.lead.said():
-            self.problems.append(f"the chat has ended with {code}: {self.lead.said()[-2000:]}")
+            self._problem("lost", f"the chat has ended with {code}: {self.lead.said()[-2000:]}")
         homes = {"lead": self.lead.home, **{one.name: one.home for one in self.workers.values()}}
         read = {name: Counter(read_by(home, name)) for name, home in homes.items()}
         wanted = select(MAIL.c.number, MAIL.c.inbox, MAIL.c.done)
         for number, to, done in self.backend._database.read(  # type: ignore[attr-defined]
             lambda connection: connection.execute(wanted).all()
         ):
+            self.summary.mails += 1
             times = read[to][f"m{number}"]
             if times != 1 and (times or done or to != "lead"):  # it may have come after its turn
-                self.problems.append(f"{to} has read m{number} {times} times")
-        if (there := len(self.board.tasks())) != self.tasks:
-            self.problems.append(f"there are {there} tasks, and {self.tasks} were made")
+                self._problem(
+                    "twice" if times else "lost", f"{to} has read m{number} {times} times"
+                )
+        if (there := len(self.board.tasks())) != self.summary.tasks:
+            kind = "lost" if there < self.summary.tasks else "twice"
+            self._problem(kind, f"there are {there} tasks, and {self.summary.tasks} were made")
         for entry in self.roster.members():
             if entry["status"] != "shutdown":
-                self.problems.append(f"the roster says: {entry}")
+                self._problem("lost", f"the roster says: {entry}")
+
+    def _problem(self, kind: str, text: str) -> None:
+        setattr(self.summary, kind, getattr(self.summary, kind) + 1)
+        self.summary.problems.append(text)
 
 
 def _done(task: Task) -> Task:
     """A completed task without its dependencies, which the lead may say later."""
     return replace(task, blocks=(), blocked_by=())
+
+
+class Server:
+    """A PostgreSQL server, and a proxy before it; both fail as far as the run has come."""
+
+    def __init__(self, cluster: Cluster, proxy: Proxy, restarts: int, cuts: int) -> None:
+        self.cluster, self.proxy = cluster, proxy
+        self.restarts, self._restarts, self._cuts = 0, restarts, cuts
+        self._restarting = threading.Thread()
+
+    def step(self, part: float) -> bool:
+        """Cause the faults that are due; return whether more of them are to come."""
+        if not self.proxy.armed and self.proxy.cuts < self._cuts * part:
+            words = random.choice([b"COMMIT\0", b"COMMIT\0", b"BEGIN", b"_pg3_", b"learnkit_"])
+            random.choice([self.proxy.cut_after, self.proxy.cut_within])(words)
+        at_work = self._restarting.is_alive()
+        if not at_work and self.restarts < self._restarts and self.restarts < self._restarts * part:
+            self.restarts += 1
+            self._restarting = threading.Thread(target=self._restart)
+            self._restarting.start()
+        return at_work or self.restarts < self._restarts or self.proxy.cuts < self._cuts
+
+    def _restart(self) -> None:
+        """Meanwhile the lead goes on."""
+        self.cluster.stop(signal.SIGQUIT if self.restarts % 3 == 0 else signal.SIGINT)
+        self.cluster.start()
+
+
+@contextmanager
+def postgres(restarts: int, cuts: int) -> Iterator[tuple[str, Server]]:
+    """A server of its own for one run, and its address through a proxy."""
+    from postgres import Cluster
+    from tcp_proxy import Proxy
+
+    cluster = Cluster()
+    try:
+        cluster.start()
+        proxy = Proxy(cluster.port)
+        url = cluster.url(port=proxy.port)
+        open_backend(url, create=True).close()
+        server = Server(cluster, proxy, restarts, cuts)
+        yield url, server
+        proxy.close()
+    finally:
+        cluster.remove()
+
+
+def sqlite(folder: Path) -> str:
+    """A new database in a folder."""
+    url = f"sqlite:///{folder / 'team.db'}"
+    open_backend(url, create=True).close()
+    os.environ.pop("LEARNKIT_BACKEND", None)
+    return url

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_run import Run
+from fault_run import Run, sqlite
 from project import ROOT
 from typer.testing import CliRunner
 
@@ -77,8 +77,8 @@ def status(backend: Backend, name: str) -> str:
 def test_a_signal_ends_it_in_the_middle_of_a_task_which_is_free_at_once(
     tmp_path: Path, number: signal.Signals
 ) -> None:
-    url = f"sqlite:///{tmp_path / 'team.db'}"
-    backend = lk.open_backend(url, create=True)
+    url = sqlite(tmp_path)
+    backend = lk.open_backend(url)
     board = backend.board()
     board.create("echo hello > hello.txt")
     board.create("sleep 100")
@@ -100,8 +100,8 @@ def test_a_signal_ends_it_in_the_middle_of_a_task_which_is_free_at_once(
 @pytest.mark.parametrize("told", [True, False])
 def test_it_ends_with_its_terminal(tmp_path: Path, told: bool) -> None:
     """A closed window sends SIGHUP; what is printed there may fail before that has come."""
-    url = f"sqlite:///{tmp_path / 'team.db'}"
-    backend = lk.open_backend(url, create=True)
+    url = sqlite(tmp_path)
+    backend = lk.open_backend(url)
     board = backend.board()
     window, terminal = os.openpty()
     command = [sys.executable, "-c", PROGRAM, "join", url, "--name", "alice", "--yes"]
@@ -136,8 +136,8 @@ def test_it_ends_with_its_terminal(tmp_path: Path, told: bool) -> None:
 
 @pytest.mark.slow
 def test_the_second_of_a_name_ends_the_first_and_max_idle_ends_the_second(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'team.db'}"
-    backend = lk.open_backend(url, create=True)
+    url = sqlite(tmp_path)
+    backend = lk.open_backend(url)
     with joined(tmp_path, url, "alice", "--lease", "3") as first:
         until(lambda: status(backend, "alice") == "idle")
         with joined(tmp_path, url, "alice", "--lease", "3", "--max-idle", "6") as second:
@@ -152,13 +152,11 @@ def test_the_second_of_a_name_ends_the_first_and_max_idle_ends_the_second(tmp_pa
 
 @pytest.mark.slow
 def test_nothing_is_lost_when_workers_are_killed_and_stopped(tmp_path: Path) -> None:
-    """A few times here; ``KILLS=100`` kills and stops them as often as that."""
-    kills = int(os.environ.get("KILLS", "3"))
-    run = Run(tmp_path, kills, seed=1)
-    run.go(2 * kills)
-    assert run.problems == []
-    assert run.kills >= kills
-    assert run.tasks >= 2 * kills
+    summary = Run(tmp_path, sqlite(tmp_path), kills=3, seed=1).go(6)
+    assert summary.problems == []
+    assert (summary.lost, summary.twice) == (0, 0)
+    assert summary.kills >= 3
+    assert summary.tasks >= 6
 
 
 @pytest.mark.slow
