@@ -36,7 +36,7 @@ _PUBLIC = {
     "course.workbook.start_page": "contents",
     "errors": "LearnkitError ToolError UsageError",
     "harness": "full_agent",
-    "mechanisms.autonomy.lead": "Autonomy",
+    "mechanisms.autonomy": "Autonomy",
     "mechanisms.background": "Background",
     "mechanisms.checkpoints": "Checkpoints",
     "mechanisms.coding": "CodingTools",
@@ -102,7 +102,7 @@ if TYPE_CHECKING:
     from learnkit.events.log import Event as Event
     from learnkit.events.log import EventLog as EventLog
     from learnkit.harness import full_agent as full_agent
-    from learnkit.mechanisms.autonomy.lead import Autonomy as Autonomy
+    from learnkit.mechanisms.autonomy import Autonomy as Autonomy
     from learnkit.mechanisms.background import Background as Background
     from learnkit.mechanisms.checkpoints import Checkpoints as Checkpoints
     from learnkit.mechanisms.coding import CodingTools as CodingTools

@@ -22,7 +22,7 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.core.request import live_client
 from learnkit.core.token_count import estimate_tokens
 from learnkit.errors import UsageError
-from learnkit.mechanisms.autonomy.lead import Autonomy
+from learnkit.mechanisms.autonomy import Autonomy
 from learnkit.mechanisms.background import Background
 from learnkit.mechanisms.coding import LONGEST, CodingTools
 from learnkit.mechanisms.compaction.mechanism import Compaction

@@ -18,7 +18,7 @@ from simulated import simulate
 import learnkit as lk
 from learnkit.backends.files import tracker
 from learnkit.backends.files.mailbox import Inbox
-from learnkit.mechanisms.autonomy.claims import Claims
+from learnkit.mechanisms.autonomy import Autonomy
 from learnkit.mechanisms.teams.delivery import Delivery
 
 pytestmark = pytest.mark.slow
@@ -87,7 +87,7 @@ find = tracker._find
         (Delivery, "keep", believe, "told 0 times", (13, 46, 48, 89)),
         (Inbox, "take", forgets, r"told \d times", range(3)),
         (tracker, "_find", anybody, "has no end, or two", range(3)),
-        (Claims, "give_back", lambda self, name, by: None, "still held|not done", range(10)),
+        (Autonomy, "_give_back", lambda self, name, by: None, "still held|not done", range(10)),
     ],
 )
 def test_a_fault_is_found(
@@ -112,8 +112,8 @@ def test_the_command_names_a_seed_that_fails_and_says_how_to_run_it_again(tmp_pa
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("2 of 2 teams passed: ")
     code = (
-        "import sys; from learnkit.mechanisms.autonomy.claims import Claims\n"
-        "Claims.give_back = lambda self, name, by: None\n"
+        "import sys; from learnkit.mechanisms.autonomy import Autonomy\n"
+        "Autonomy._give_back = lambda self, name, by: None\n"
         "from tests import simulate; sys.argv = ['x', '--start', '5', '--seeds', '3']\n"
         "raise SystemExit(simulate.main())"
     )
