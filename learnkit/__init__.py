@@ -48,7 +48,7 @@ _PUBLIC = {
     "mechanisms.memory": "Memory",
     "mechanisms.permission": "Permission",
     "mechanisms.prompt_files": "PromptFiles",
-    "mechanisms.protocols.lead": "Protocols",
+    "mechanisms.protocols": "Protocols",
     "mechanisms.rules": "Rules",
     "mechanisms.settings": "Settings",
     "mechanisms.skills.mechanism": "Skills",
@@ -114,7 +114,7 @@ if TYPE_CHECKING:
     from learnkit.mechanisms.memory import Memory as Memory
     from learnkit.mechanisms.permission import Permission as Permission
     from learnkit.mechanisms.prompt_files import PromptFiles as PromptFiles
-    from learnkit.mechanisms.protocols.lead import Protocols as Protocols
+    from learnkit.mechanisms.protocols import Protocols as Protocols
     from learnkit.mechanisms.rules import Rules as Rules
     from learnkit.mechanisms.settings import Settings as Settings
     from learnkit.mechanisms.skills.mechanism import Skills as Skills

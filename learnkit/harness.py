@@ -29,7 +29,7 @@ from learnkit.mechanisms.compaction.mechanism import Compaction
 from learnkit.mechanisms.instructions import Instructions
 from learnkit.mechanisms.permission import Permission
 from learnkit.mechanisms.prompt_files import AgentFile
-from learnkit.mechanisms.protocols.lead import Protocols
+from learnkit.mechanisms.protocols import Protocols
 from learnkit.mechanisms.skills.mechanism import Skills
 from learnkit.mechanisms.subagents import Subagents
 from learnkit.mechanisms.tasks import Tasks

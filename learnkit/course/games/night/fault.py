@@ -20,7 +20,7 @@ from learnkit.mechanisms.autonomy import Autonomy
 from learnkit.mechanisms.background import Background
 from learnkit.mechanisms.coding import CodingTools
 from learnkit.mechanisms.compaction.mechanism import Compaction
-from learnkit.mechanisms.protocols.lead import Protocols
+from learnkit.mechanisms.protocols import Protocols
 from learnkit.mechanisms.skills.mechanism import Skills
 from learnkit.mechanisms.subagents import Subagents
 from learnkit.mechanisms.tasks import Tasks
