@@ -20,12 +20,11 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.mechanisms.tasks import log_board, logged
-from learnkit.mechanisms.teams.teammate import Change, Extension, Teammate, Work
+from learnkit.mechanisms.teams.teammate import Change, Extension, TeamBase, Teammate, Work
 
 if TYPE_CHECKING:
     from learnkit.backends.interface import BoardBackend
     from learnkit.core.agent import Agent
-    from learnkit.mechanisms.teams.base import TeamBase
 
 _LEAD = (
     "Teammates find work on their own. Put tasks on the board, tagged with the roles that they "

@@ -32,14 +32,13 @@ from learnkit.events.protocols import (
     RequestOpened,
     RequestRefused,
 )
-from learnkit.mechanisms.teams.teammate import Change, Extension, Teammate
+from learnkit.mechanisms.teams.teammate import Change, Extension, TeamBase, Teammate
 from learnkit.runtime.clock import joined
 from learnkit.runtime.interrupts import unbroken
 
 if TYPE_CHECKING:
     from learnkit.backends.interface import RequestBackend
     from learnkit.core.agent import Agent
-    from learnkit.mechanisms.teams.base import TeamBase
     from learnkit.runtime.clock import Signal, Worker
 
 #: What may be called before a plan is approved, besides tools marked ``read_only``: the board and

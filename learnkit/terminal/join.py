@@ -99,8 +99,8 @@ def join(opened: AbstractContextManager[Session], *, address: str, ask: bool, **
     except OSError as error:
         output.say(clean(str(error)), "red")
         return 1
-    if joined.heartbeat.lost:
-        output.say(clean(f"{name} has ended: {joined.heartbeat.lost}."), "red")
+    if joined.lost:
+        output.say(clean(f"{name} has ended: {joined.lost}."), "red")
         return 1
     return 0
 

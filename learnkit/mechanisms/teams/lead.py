@@ -25,10 +25,9 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.events.teams import TeamSpawned
-from learnkit.mechanisms.teams.base import MEMBER, TeamBase, looking
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.others import LOOK, Other, Others
-from learnkit.mechanisms.teams.teammate import Teammate, TeammateMessages
+from learnkit.mechanisms.teams.teammate import MEMBER, TeamBase, Teammate, TeammateMessages, looking
 from learnkit.runtime.clock import joined
 from learnkit.runtime.interrupts import unbroken
 from learnkit.runtime.virtual_clock import VirtualClock

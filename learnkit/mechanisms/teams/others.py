@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from learnkit.backends.interface import Member
     from learnkit.backends.mail import Mail
     from learnkit.core.agent import Agent
-    from learnkit.mechanisms.teams.base import TeamBase
+    from learnkit.mechanisms.teams.teammate import TeamBase
 
 #: Seconds between two looks of a lead that waits for such a teammate.
 LOOK = 1.0
