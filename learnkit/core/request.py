@@ -52,7 +52,6 @@ PARAMETERS = frozenset(
 )
 #: Settings of an agent that say how its requests travel, and hold for a request for a summary too.
 TRANSPORT = ("betas", "extra_headers", "extra_query", "timeout")
-_ALWAYS = frozenset({"model", "max_tokens", "messages", "system", "tools", "cache_control"})
 
 #: Settings that are given in another way, and how.
 _ELSEWHERE = {
@@ -124,12 +123,12 @@ def check_client(client: Any) -> None:
         )
 
 
-def without_retries(client: Any) -> tuple[Any, Any]:
-    """Return a client, and what sends an agent's requests: a copy of it that does not retry."""
+def without_retries(client: Any) -> Any:
+    """Return what sends an agent's requests: a copy of its client that does not retry."""
     copy = getattr(client, "with_options", None)
     if copy is None or not getattr(client, "max_retries", 0):
-        return client, client
-    return client, copy(max_retries=0)
+        return client
+    return copy(max_retries=0)
 
 
 def body_of(agent: AgentLike) -> dict[str, Any]:
@@ -186,17 +185,24 @@ def ask(agent: AgentLike) -> tuple[str, list[Block]]:
     content, problems = repaired(reply["content"], agent.call_ids, agent.clock.new_id)
     if problems:
         agent.emit(ReplyRepaired(turn=agent.turns, problems=tuple(problems)))
-    reason = reply.get("stop_reason")
+    log_reply(agent, reply, began)
+    return reply["stop_reason"] or "end_turn", sendable(content)
+
+
+def log_reply(
+    agent: AgentLike, reply: dict[str, Any], began: float, purpose: str = "conversation"
+) -> None:
+    """Emit ``model.replied``."""
     agent.emit(
         ModelReplied(
             turn=agent.turns,
-            stop_reason=reason,
+            stop_reason=reply["stop_reason"],
             usage=part(UsageData, reply["usage"]),
-            model=reply.get("model"),
+            model=reply["model"],
             seconds=agent.clock.time() - began,
+            purpose=purpose,
         )
     )
-    return reason or "end_turn", sendable(content)
 
 
 def sent_until_answered(agent: AgentLike, body: dict[str, Any]) -> dict[str, Any]:
@@ -227,8 +233,6 @@ def described(error: Exception) -> dict[str, Any]:
 
 def _arguments(body: dict[str, Any]) -> dict[str, Any]:
     """The body as arguments of the SDK."""
-    if body.keys() <= _ALWAYS:
-        return body
     known = {key: value for key, value in body.items() if key in PARAMETERS}
     more = {key: body[key] for key in body.keys() - PARAMETERS - {"betas", "extra_body"}}
     if more or "extra_body" in body:

@@ -118,16 +118,6 @@ class Autonomy(Mechanism, Extension):
             return False
         return any(suits(task, role) for task in self.board.ready())
 
-    def wait(self) -> None:
-        """Wait until every teammate has shut down.
-
-        Raises:
-            BaseException: the exception that ended a teammate's thread.
-        """
-        for teammate in self.team.members:
-            if teammate.worker is not None:
-                teammate.worker.join()
-
     def claim_for(self, teammate: Teammate, id: int) -> Task:
         """Claim a task for a teammate; a new assignment begins with it.
 

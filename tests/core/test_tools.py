@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import pydantic
 import pytest
@@ -98,7 +98,7 @@ def everything(
     colour: Colour,
     items: list[Item],
     place: Place,
-    note: Annotated[str, "a remark"],
+    note: str,
     kind: Literal["a", "b"] = "a",
     limit: int | None = None,
     either: int | str | None = None,
@@ -385,11 +385,6 @@ def test_a_subclass_overrides_a_tool() -> None:
     louder = Louder()
     assert [one.name for one in louder.tools] == ["add", "agent_name"]
     assert louder.tools[0].run(None, {}) == "1!"
-
-
-def test_two_tools_of_one_name_are_refused() -> None:
-    with pytest.raises(UsageError, match="two tools are called 'weather'"):
-        Toolbox(weather, weather)
 
 
 def test_making_a_tool_does_not_load_pydantic() -> None:

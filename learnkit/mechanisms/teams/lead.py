@@ -67,7 +67,6 @@ class Team(TeamBase, Mechanism):
         transcripts: the folder of the members' conversations, which stay on this machine; by
             default ``transcripts`` in the team's folder, which is ``.team`` if a server keeps the
             rest.
-        silence: seconds without a beat after which a teammate of another process counts as gone.
 
     Raises:
         UsageError: for an argument that cannot work.
@@ -85,7 +84,6 @@ class Team(TeamBase, Mechanism):
         wait: bool = True,
         backend: Backend | None = None,
         transcripts: str | Path | None = None,
-        silence: float = 60.0,
     ) -> None:
         if factory is None or not callable(factory):
             raise UsageError(
@@ -103,7 +101,7 @@ class Team(TeamBase, Mechanism):
         )
         self._factory, self._max_turns, self._wait = factory, max_turns, wait
         self._delivery: Delivery | None = None
-        self._others = Others(self, silence)
+        self._others = Others(self)
         self._tick: Worker | None = None
         self._unwatch: Callable[[], None] = lambda: None
 
