@@ -75,8 +75,6 @@ def join(opened: AbstractContextManager[Session], *, address: str, ask: bool, **
                     backend=backend,
                     **place,
                     permission=permission,
-                    instructions=True,
-                    daily=True,
                     events=session.events,
                 )
                 output.say(
