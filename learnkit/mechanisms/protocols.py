@@ -14,14 +14,15 @@ because models know it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from learnkit.backends.mail import Type
 from learnkit.backends.request import Answer, Kind, Request
 from learnkit.core.interface import AgentLike, Call
-from learnkit.core.mechanism import Mechanism
+from learnkit.core.mechanism import Mechanism, refusals_logged
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.events.declaration import part
@@ -359,11 +360,6 @@ class TeammateProtocols(Mechanism):
         return f"Sent plan {request.id} to {lead}; end your turn and wait for the answer."
 
 
-@contextmanager
-def refusals(by: Agent, tool: str) -> Iterator[None]:
+def refusals(by: Agent, tool: str) -> AbstractContextManager[None]:
     """Log why a call of a protocol's tool was refused, if it is."""
-    try:
-        yield
-    except ToolError as error:
-        by.emit(RequestRefused(tool=tool, problem=str(error)))
-        raise
+    return refusals_logged(by.emit, partial(RequestRefused, tool=tool))

@@ -98,7 +98,6 @@ def everything(
     colour: Colour,
     items: list[Item],
     place: Place,
-    note: str,
     kind: Literal["a", "b"] = "a",
     limit: int | None = None,
     either: int | str | None = None,
@@ -131,7 +130,6 @@ ITEM = {
         ("one", {"type": "string"}),
         ("colour", {"type": "string", "enum": ["red", "blue"]}),
         ("items", {"type": "array", "items": ITEM}),
-        ("note", {"type": "string", "description": "a remark"}),
         ("kind", {"type": "string", "enum": ["a", "b"], "default": "a"}),
         ("limit", {"type": "integer"}),
         ("either", {"anyOf": [{"type": "integer"}, {"type": "string"}]}),
@@ -235,7 +233,6 @@ def test_arguments_become_python_values() -> None:
         "colour": "blue",
         "items": [{"id": 1, "text": "a"}],
         "place": {"title": "here"},
-        "note": "",
         "path": "a/b",
         "_x": [1, 2],
     }

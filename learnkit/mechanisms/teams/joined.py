@@ -20,8 +20,7 @@ from learnkit.backends.leased import LeasedBoard
 from learnkit.core.agent import Agent
 from learnkit.errors import ToolError, UsageError
 from learnkit.events.teams import TeamJoined
-from learnkit.mechanisms.teams.delivery import Delivery
-from learnkit.mechanisms.teams.teammate import MEMBER, TeamBase, Teammate, TeammateMessages, looking
+from learnkit.mechanisms.teams.teammate import TeamBase, Teammate, looking
 from learnkit.runtime.clock import stopped_by
 from learnkit.runtime.interrupts import uninterrupted
 from learnkit.runtime.virtual_clock import VirtualClock
@@ -109,23 +108,17 @@ class JoinedTeam(TeamBase):
         What it holds is not inherited, and can be claimed when its leases are over.
         """
         teammate = self.teammate
-        teammate.agent = Agent(
+        own, said = self._begins_with(teammate)
+        agent = Agent(
             client,
-            [
-                TeammateMessages(self, teammate),
-                *(more for one in self.extensions for more in one.member(teammate)),
-                *mechanisms,
-            ],
+            [*own, *mechanisms],
             name=teammate.name,
-            system=MEMBER.format(
-                name=teammate.name, role=teammate.role, team=self.name, lead=self.lead_name
-            ),
+            system=said,
             stop=teammate.stop,
             clock=self.clock,
             **options,
         )
-        teammate.delivery = Delivery(self.mailbox, teammate.agent, self._transcript(teammate.name))
-        self._members[teammate.name] = teammate
+        self._admit(teammate, agent)
         entry = {"name": teammate.name, "role": teammate.role, "status": "idle"}
         try:
             self.roster.note({**entry, "incarnation": self.incarnation})

@@ -27,7 +27,7 @@ from learnkit.errors import ToolError, UsageError
 from learnkit.events.teams import TeamSpawned
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.others import LOOK, Other, Others
-from learnkit.mechanisms.teams.teammate import MEMBER, TeamBase, Teammate, TeammateMessages, looking
+from learnkit.mechanisms.teams.teammate import TeamBase, Teammate, looking
 from learnkit.runtime.clock import joined
 from learnkit.runtime.interrupts import unbroken
 from learnkit.runtime.virtual_clock import VirtualClock
@@ -250,20 +250,16 @@ class Team(TeamBase, Mechanism):
                 raise ToolError(f"{name} is {before.status}; write to it with send_message")
             before.ended()  # its earlier error has been reported; starting it again clears it
         teammate = Teammate(self, name, role, lead.clock)
-        teammate.agent = child_of(
+        mechanisms, said = self._begins_with(teammate)
+        agent = child_of(
             lead,
-            [
-                TeammateMessages(self, teammate),
-                *(more for one in self.extensions for more in one.member(teammate)),
-                *self._factory(name, role),
-            ],
+            [*mechanisms, *self._factory(name, role)],
             name=name,
-            system=MEMBER.format(name=name, role=role, team=self.name, lead=lead.name),
+            system=said,
             stop=teammate.stop,
             max_turns=self._max_turns,
         )
-        teammate.delivery = Delivery(self.mailbox, teammate.agent, self._transcript(name))
-        self._members[name] = teammate
+        self._admit(teammate, agent)
         teammate.agent.emit(TeamSpawned(name=name, role=role, prompt=prompt))
         self.assigned(teammate)
         teammate.start(prompt)

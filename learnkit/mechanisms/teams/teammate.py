@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from learnkit.backends.files.store import Journal
 from learnkit.backends.mail import Mail, Type
-from learnkit.core.agent import Agent, Outcome
+from learnkit.core.agent import Agent
 from learnkit.core.content import spoken
+from learnkit.core.inherit import last_words
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
@@ -300,7 +301,7 @@ class Teammate:
         while True:
             began = len(self.agent.events)
             try:
-                return _last_words(self.agent.run(prompt))
+                return last_words(self.agent.run(prompt), _ENDS)
             except OSError as error:
                 self._wait_out(error)
                 if self.stop.is_set():
@@ -402,6 +403,18 @@ class TeamBase(ABC):
     def running(self) -> list[str]:
         """Return the names of the teammates that can be written to and asked."""
         return [one.name for one in self.members if one.status != "shutdown"]
+
+    def _begins_with(self, teammate: Teammate) -> tuple[list[Mechanism], str]:
+        """The mechanisms that a teammate has from its team, and its system prompt."""
+        more = (mechanism for one in self.extensions for mechanism in one.member(teammate))
+        name, role = teammate.name, teammate.role
+        said = MEMBER.format(name=name, role=role, team=self.name, lead=self.lead_name)
+        return [TeammateMessages(self, teammate), *more], said
+
+    def _admit(self, teammate: Teammate, agent: Agent) -> None:
+        teammate.agent = agent
+        teammate.delivery = Delivery(self.mailbox, agent, self._transcript(teammate.name))
+        self._members[teammate.name] = teammate
 
     def stop(self, name: str) -> None:
         """Stop a teammate where it stands.
@@ -522,13 +535,6 @@ class TeammateMessages(Mechanism):
     def read_inbox(self) -> str:
         """Read your new messages. They are also delivered to you without this call."""
         return self._mate.delivery.deliver() or "There are no new messages."
-
-
-def _last_words(outcome: Outcome) -> str:
-    text = outcome.text.strip() or "(no summary)"
-    if outcome.reason in _ENDS:
-        text += f"\n\n[{_ENDS[outcome.reason].format(turns=outcome.turns)}]"
-    return text
 
 
 def looking(changed: Callable[[], object]) -> Callable[[], None]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from learnkit.core.mechanism import Mechanism
+from learnkit.core.mechanism import Mechanism, refusals_logged
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError
 from learnkit.events.declaration import part
@@ -253,13 +253,8 @@ class Worktrees(Mechanism):
                 raise ToolError("there is no task board; leave out task_id")
             self.board.update(tree.task_id, worktree=tree.name)
 
-    @contextmanager
-    def _failure_logged(self, what: str, name: str) -> Iterator[None]:
-        try:
-            yield
-        except ToolError as error:
-            self.agent.emit(WorktreeFailed(tool=what, name=name, problem=str(error)))
-            raise
+    def _failure_logged(self, what: str, name: str) -> AbstractContextManager[None]:
+        return refusals_logged(self.agent.emit, partial(WorktreeFailed, tool=what, name=name))
 
     def _log(self, happened: type[WorktreeEvent], tree: Worktree) -> None:
         """Log what was done to a worktree, to its task and to the commits."""
