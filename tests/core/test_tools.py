@@ -363,6 +363,10 @@ class Counter(Mechanism):
 
 class Louder(Counter):
     @tool
+    def third(self) -> str:
+        return "third"
+
+    @tool
     def add(self, n: int = 1) -> str:
         return f"{super().add(n)}!"
 
@@ -380,7 +384,7 @@ def test_methods_of_a_mechanism_are_its_tools() -> None:
 
 def test_a_subclass_overrides_a_tool() -> None:
     louder = Louder()
-    assert [one.name for one in louder.tools] == ["add", "agent_name"]
+    assert [one.name for one in louder.tools] == ["add", "agent_name", "third"]
     assert louder.tools[0].run(None, {}) == "1!"
 
 
