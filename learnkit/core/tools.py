@@ -20,8 +20,6 @@ from learnkit.core.interface import AgentLike, Call
 from learnkit.core.tool_schema import Arguments
 from learnkit.errors import ArgumentsError, UsageError
 
-#: How many calls of a tool marked ``parallel=True`` run side by side.
-SIDE_BY_SIDE = 4
 #: How long the result of a tool matters.
 Holds = Literal["", "last", "always"]
 
@@ -37,7 +35,7 @@ class Tool:
             neither.
         name: by default the function's.
         description: by default the docstring, without its section ``Args:``.
-        parallel: how many calls of one reply may run side by side; True for 4.
+        parallel: how many calls of one reply may run side by side.
         read_only: it changes nothing but the notes of the agent that calls it, so that a subagent
             of the kind ``explore`` keeps it, and a teammate needs no approved plan for it.
         internal: it changes only what the harness keeps for its agents, such as tasks, messages and
@@ -57,7 +55,7 @@ class Tool:
         *,
         name: str | None = None,
         description: str | None = None,
-        parallel: bool | int = False,
+        parallel: int = 1,
         read_only: bool = False,
         internal: bool = False,
         holds: Holds = "",
@@ -70,12 +68,11 @@ class Tool:
             )
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise UsageError(f"tool {self.name!r} must be a plain or an async function: no yield")
-        if parallel is not True and parallel < 0:
+        if parallel < 1:
             raise UsageError(f"tool {self.name!r}: parallel is {parallel}; give 1 or more")
-        self.parallel = SIDE_BY_SIDE if parallel is True else max(1, parallel)
         if holds not in get_args(Holds):
             raise UsageError(f"tool {self.name!r}: holds is {holds!r}; give 'always', 'last' or ''")
-        self.read_only, self.internal = read_only, internal
+        self.parallel, self.read_only, self.internal = parallel, read_only, internal
         self.holds: Holds = holds
         self._function = function
         self._arguments = Arguments(function, self.name)
@@ -164,7 +161,7 @@ def tool(
     *,
     name: str | None = None,
     description: str | None = None,
-    parallel: bool | int = False,
+    parallel: int = 1,
     read_only: bool = False,
     internal: bool = False,
     holds: Holds = "",

@@ -127,7 +127,7 @@ class CodingTools(Mechanism):
             raise ToolError(output)
         return output if result.code == 0 else _noted(output, f"[exit code {result.code}]")
 
-    @tool(read_only=True, parallel=True)
+    @tool(read_only=True, parallel=4)
     def read_file(self, path: str, limit: int | None = None, offset: int = 0) -> str:
         """Read a text file and return its lines unchanged and unnumbered, ready for edit_file.
 
