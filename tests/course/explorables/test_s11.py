@@ -61,8 +61,8 @@ def a_real_day(
         agent.run("Go.")
         clock.sleep(arrival - clock.time())
         board.create("the task")
-        for teammate in team.members:
-            teammate.ended()
+        for member in team.members:
+            member.ended()
     statuses: Statuses = {name: [] for name in BUSY}
     for event in agent.events:
         if event.type == "team.status" and event.data["name"] in statuses:
