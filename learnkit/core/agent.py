@@ -126,6 +126,7 @@ class Agent:
         self.settings, self.prices = checked_settings(request), prices
         self.client = live_client(model) if client is None else client
         check_client(self.client)
+        self._sender = without_retries(self.client)
         self.mechanisms = (*_listed("mechanisms", mechanisms), *_toolbox(_listed("tools", tools)))
         self.name = name
         self.events = EventLog() if events is None else events
@@ -449,7 +450,9 @@ class Agent:
 
         It is the client itself if that has no retries, or cannot do without.
         """
-        return without_retries(self.client)
+        if self._sender[0] is not self.client:  # which was replaced
+            self._sender = without_retries(self.client)
+        return self._sender[1]
 
     def start(self, prompt: str | list[Block] | None = None) -> None:
         """Begin a run without taking a turn: fix the system prompt, append the prompt.

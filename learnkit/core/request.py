@@ -123,12 +123,12 @@ def check_client(client: Any) -> None:
         )
 
 
-def without_retries(client: Any) -> Any:
-    """Return what sends an agent's requests: a copy of its client that does not retry."""
+def without_retries(client: Any) -> tuple[Any, Any]:
+    """Return a client, and what sends an agent's requests: a copy of it that does not retry."""
     copy = getattr(client, "with_options", None)
     if copy is None or not getattr(client, "max_retries", 0):
-        return client
-    return copy(max_retries=0)
+        return client, client
+    return client, copy(max_retries=0)
 
 
 def body_of(agent: AgentLike) -> dict[str, Any]:
