@@ -52,6 +52,7 @@ PARAMETERS = frozenset(
 )
 #: Settings of an agent that say how its requests travel, and hold for a request for a summary too.
 TRANSPORT = ("betas", "extra_headers", "extra_query", "timeout")
+_ALWAYS = frozenset({"model", "max_tokens", "messages", "system", "tools", "cache_control"})
 
 #: Settings that are given in another way, and how.
 _ELSEWHERE = {
@@ -233,6 +234,8 @@ def described(error: Exception) -> dict[str, Any]:
 
 def _arguments(body: dict[str, Any]) -> dict[str, Any]:
     """The body as arguments of the SDK."""
+    if body.keys() <= _ALWAYS:
+        return body
     known = {key: value for key, value in body.items() if key in PARAMETERS}
     more = {key: body[key] for key in body.keys() - PARAMETERS - {"betas", "extra_body"}}
     if more or "extra_body" in body:
