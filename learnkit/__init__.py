@@ -36,7 +36,7 @@ _PUBLIC = {
     "course.workbook.start_page": "contents",
     "errors": "LearnkitError ToolError UsageError",
     "harness": "full_agent",
-    "mechanisms.autonomy.lead": "Autonomy",
+    "mechanisms.autonomy": "Autonomy",
     "mechanisms.background": "Background",
     "mechanisms.checkpoints": "Checkpoints",
     "mechanisms.coding": "CodingTools",
@@ -48,7 +48,7 @@ _PUBLIC = {
     "mechanisms.memory": "Memory",
     "mechanisms.permission": "Permission",
     "mechanisms.prompt_files": "PromptFiles",
-    "mechanisms.protocols.lead": "Protocols",
+    "mechanisms.protocols": "Protocols",
     "mechanisms.rules": "Rules",
     "mechanisms.settings": "Settings",
     "mechanisms.skills.mechanism": "Skills",
@@ -102,7 +102,7 @@ if TYPE_CHECKING:
     from learnkit.events.log import Event as Event
     from learnkit.events.log import EventLog as EventLog
     from learnkit.harness import full_agent as full_agent
-    from learnkit.mechanisms.autonomy.lead import Autonomy as Autonomy
+    from learnkit.mechanisms.autonomy import Autonomy as Autonomy
     from learnkit.mechanisms.background import Background as Background
     from learnkit.mechanisms.checkpoints import Checkpoints as Checkpoints
     from learnkit.mechanisms.coding import CodingTools as CodingTools
@@ -114,7 +114,7 @@ if TYPE_CHECKING:
     from learnkit.mechanisms.memory import Memory as Memory
     from learnkit.mechanisms.permission import Permission as Permission
     from learnkit.mechanisms.prompt_files import PromptFiles as PromptFiles
-    from learnkit.mechanisms.protocols.lead import Protocols as Protocols
+    from learnkit.mechanisms.protocols import Protocols as Protocols
     from learnkit.mechanisms.rules import Rules as Rules
     from learnkit.mechanisms.settings import Settings as Settings
     from learnkit.mechanisms.skills.mechanism import Skills as Skills

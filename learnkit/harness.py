@@ -22,14 +22,14 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.core.request import live_client
 from learnkit.core.token_count import estimate_tokens
 from learnkit.errors import UsageError
-from learnkit.mechanisms.autonomy.lead import Autonomy
+from learnkit.mechanisms.autonomy import Autonomy
 from learnkit.mechanisms.background import Background
 from learnkit.mechanisms.coding import LONGEST, CodingTools
 from learnkit.mechanisms.compaction.mechanism import Compaction
 from learnkit.mechanisms.instructions import Instructions
 from learnkit.mechanisms.permission import Permission
 from learnkit.mechanisms.prompt_files import AgentFile
-from learnkit.mechanisms.protocols.lead import Protocols
+from learnkit.mechanisms.protocols import Protocols
 from learnkit.mechanisms.skills.mechanism import Skills
 from learnkit.mechanisms.subagents import Subagents
 from learnkit.mechanisms.tasks import Tasks
@@ -71,7 +71,6 @@ def full_agent(
     without: Collection[str] = (),
     before: Sequence[Mechanism] = (),
     extra: Sequence[Mechanism] = (),
-    teammate_extra: Callable[[str, str], Sequence[Mechanism]] = lambda name, role: (),
     permission: Permission | None = None,
     shell: Shell | None = None,
     skills: str | Path | None = None,
@@ -102,8 +101,6 @@ def full_agent(
         without: those of them to leave out.
         before: further mechanisms for this agent, before all others.
         extra: further mechanisms for this agent, after its parts.
-        teammate_extra: makes further mechanisms for one teammate, given its name and its role; new
-            ones for each, since a mechanism serves one agent.
         permission: decides which calls may run; by default all of them may.
         shell: runs all commands; by default a :class:`learnkit.LocalShell`.
         skills: folder of the skills; by default ``skills`` in the workspace, if it is there.
@@ -132,13 +129,21 @@ def full_agent(
     if client is None:
         client = live_client(options.get("model"))
     chosen = _chosen(parts, without)
-    place = _Place(workspace, chosen, shell, skills, compaction, instructions, daily)
+    place = _Place(
+        workspace,
+        chosen,
+        shell=shell,
+        skills=skills,
+        compaction=compaction,
+        instructions=instructions,
+        daily=daily,
+    )
     shell, state = place.shell, place.state
     shared, opened = _backend(backend, options.get("clock") or client)
     board = (shared or FilesBackend(state)).board(team)
 
     def teammate(name: str, role: str) -> Sequence[Mechanism]:
-        return [*place.member(board), *teammate_extra(name, role)]
+        return place.member(board)
 
     made: list[Mechanism] = [*before, *([permission] if permission is not None else [])]
     made += place.member(board)
@@ -150,11 +155,9 @@ def full_agent(
     crew = None
     if "team" in chosen:
         folder = FilesBackend(state).folder(team)
-        if shared is None:
-            crew = Team(folder, teammate, name=team)
-        else:
-            said = folder / "transcripts"
-            crew = Team(None, teammate, name=team, backend=shared, transcripts=said)
+        said = folder / "transcripts"
+        own = None if shared else folder
+        crew = Team(own, teammate, name=team, backend=shared, transcripts=said)
         made.append(crew)
         if "protocols" in chosen:
             made.append(Protocols(crew, plan_required=plan_required))
@@ -185,25 +188,18 @@ def full_teammate(
     lease: float = 60.0,
     max_idle: float | None = None,
     poll: float = 1.0,
-    without: Collection[str] = (),
-    extra: Sequence[Mechanism] = (),
     permission: Permission | None = None,
-    shell: Shell | None = None,
-    skills: str | Path | None = None,
     plan_required: bool = False,
-    compaction: Mapping[str, Any] = MappingProxyType({}),
-    instructions: bool = False,
-    daily: bool = False,
     remote: str = "",
     **options: Any,
 ) -> JoinedTeam:
-    """A teammate in a process of its own, with what :func:`full_agent` gives to its teammates.
+    """A teammate in a process of its own, with what a user's :func:`full_agent` gives to its own.
 
-    It takes the name and looks for messages and tasks at once, in a thread. The lead may be on
-    another machine, and need not have started yet.
+    It has the instructions of the user and the project, and is ``daily``. It takes the name and
+    looks for messages and tasks at once, in a thread. The lead may be on another machine, and need
+    not have started yet.
     """
-    chosen = _chosen(PARTS, without)
-    place = _Place(workspace, chosen, shell, skills, compaction, instructions, daily)
+    place = _Place(workspace, PARTS, instructions=True, daily=True)
     joined = JoinedTeam(
         backend,
         name,
@@ -215,11 +211,10 @@ def full_teammate(
         where=where or platform.node(),
         lease=lease,
     )
-    if "protocols" in chosen:
-        Protocols(joined, plan_required=plan_required)
+    Protocols(joined, plan_required=plan_required)
     Autonomy(joined, joined.board, poll=poll, idle=60.0 if max_idle is None else max_idle)
     joined.stays = max_idle is None
-    if "worktrees" in chosen and place.git is not None:
+    if place.git is not None:
         registry = WorktreeRegistry(
             place.root, place.shell, state=place.state / "worktrees", remote=remote
         )
@@ -228,7 +223,7 @@ def full_teammate(
             WorktreeAssignments(registry, joined.board, history, joined.incarnation)
         )
     asked = [permission] if permission is not None else []
-    joined.start(client, [*asked, *place.member(joined.board), *extra], **options)
+    joined.start(client, [*asked, *place.member(joined.board)], **options)
     return joined
 
 
@@ -239,9 +234,10 @@ class _Place:
         self,
         workspace: str | Path,
         chosen: Collection[str],
-        shell: Shell | None,
-        skills: str | Path | None,
-        compaction: Mapping[str, Any],
+        *,
+        shell: Shell | None = None,
+        skills: str | Path | None = None,
+        compaction: Mapping[str, Any] = MappingProxyType({}),
         instructions: bool,
         daily: bool,
     ) -> None:

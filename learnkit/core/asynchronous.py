@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from learnkit.events.log import Event
@@ -61,18 +62,5 @@ def finished(coroutine: Coroutine[Any, Any, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(coroutine)
-    results: list[Any] = []
-    thread = threading.Thread(target=lambda: results.append(_tried(coroutine)))
-    thread.start()
-    thread.join()
-    result, error = results[0]
-    if error is not None:
-        raise error
-    return result  # type: ignore[no-any-return]
-
-
-def _tried(coroutine: Coroutine[Any, Any, T]) -> tuple[T | None, BaseException | None]:
-    try:
-        return asyncio.run(coroutine), None
-    except BaseException as error:
-        return None, error
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()

@@ -8,9 +8,9 @@ system prompt, its limit of turns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from learnkit.core.agent import Agent
+from learnkit.core.agent import Agent, Outcome
 from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.runtime.clock import Signal
@@ -43,6 +43,14 @@ def child_of(
     )
     child.over_budget = parent.over_budget
     return child
+
+
+def last_words(outcome: Outcome, notes: Mapping[str, str]) -> str:
+    """What the parent is given: the last text, and a note on how it ended if not by itself."""
+    text = outcome.text.strip() or "(no summary)"
+    if outcome.reason in notes:
+        text += f"\n\n[{notes[outcome.reason].format(turns=outcome.turns)}]"
+    return text
 
 
 class AsTheParent(Mechanism):

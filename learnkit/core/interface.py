@@ -6,7 +6,7 @@ import the loop, what they may use of an agent is written down here, below all o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from learnkit.core.content import Block
@@ -93,11 +93,7 @@ class AgentLike(Protocol):
     specs: list[dict[str, Any]]
     over_budget: Callable[[], bool]
     hear: Callable[[str, str], object] | None
-
-    @property
-    def call_ids(self) -> Collection[str]:
-        """The ids of all calls so far."""
-        ...
+    call_ids: set[str]
 
     @property
     def sender(self) -> Any:

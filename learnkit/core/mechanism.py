@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from learnkit.core.interface import AgentLike, Call, Result
 from learnkit.core.tools import Tool
-from learnkit.errors import UsageError
+from learnkit.errors import ToolError, UsageError
 from learnkit.runtime.clock import Signal
 
 
@@ -184,6 +185,18 @@ class Mechanism:
                     f"{cls.__name__}.{name} looks like a hook but is none; {meant} "
                     "If it is your own method, give it another name."
                 )
+
+
+@contextmanager
+def refusals_logged(
+    emit: Callable[[object], object], refused: Callable[..., object]
+) -> Iterator[None]:
+    """Log why a call is refused, if it is, with the event that ``refused(problem=…)`` makes."""
+    try:
+        yield
+    except ToolError as error:
+        emit(refused(problem=str(error)))
+        raise
 
 
 def _check_parameters(cls: type, name: str, value: Any) -> None:

@@ -47,11 +47,9 @@ def media_tokens(block: dict[str, Any]) -> int:
     if block["type"] == "document":
         return PAGE * (_pages(data) if isinstance(data, str) else 1)
     size = size_of(_decoded(data[:_HEAD])) if isinstance(data, str) else None
-    return MOST if size is None else image_tokens(*size)
-
-
-def image_tokens(width: int, height: int) -> int:
-    """Estimate what an image costs, in tokens."""
+    if size is None:
+        return MOST
+    width, height = size
     scale = min(1.0, LONGEST / max(width, height, 1))
     patches = math.ceil(width * scale / PATCH) * math.ceil(height * scale / PATCH)
     return min(MOST, max(1, patches))

@@ -186,17 +186,24 @@ def ask(agent: AgentLike) -> tuple[str, list[Block]]:
     content, problems = repaired(reply["content"], agent.call_ids, agent.clock.new_id)
     if problems:
         agent.emit(ReplyRepaired(turn=agent.turns, problems=tuple(problems)))
-    reason = reply.get("stop_reason")
+    log_reply(agent, reply, began)
+    return reply["stop_reason"] or "end_turn", sendable(content)
+
+
+def log_reply(
+    agent: AgentLike, reply: dict[str, Any], began: float, purpose: str = "conversation"
+) -> None:
+    """Emit ``model.replied``."""
     agent.emit(
         ModelReplied(
             turn=agent.turns,
-            stop_reason=reason,
+            stop_reason=reply["stop_reason"],
             usage=part(UsageData, reply["usage"]),
-            model=reply.get("model"),
+            model=reply["model"],
             seconds=agent.clock.time() - began,
+            purpose=purpose,
         )
     )
-    return reason or "end_turn", sendable(content)
 
 
 def sent_until_answered(agent: AgentLike, body: dict[str, Any]) -> dict[str, Any]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from learnkit.core.content import repaired, spoken
 from learnkit.core.interface import AgentLike
-from learnkit.core.request import TRANSPORT, sent_until_answered
-from learnkit.events.declaration import part
+from learnkit.core.request import TRANSPORT, log_reply, sent_until_answered
 from learnkit.events.log import LANE, PURPOSE
-from learnkit.events.loop import ModelReplied, ModelRequested, UsageData
+from learnkit.events.loop import ModelRequested
 
 
 def ask_aside(agent: AgentLike, prompt: str, limit: int, purpose: str) -> tuple[str | None, str]:
@@ -29,15 +28,6 @@ def ask_aside(agent: AgentLike, prompt: str, limit: int, purpose: str) -> tuple[
     finally:
         LANE.reset(lane)
         PURPOSE.reset(why)
-    agent.emit(
-        ModelReplied(
-            turn=agent.turns,
-            stop_reason=reply["stop_reason"],
-            usage=part(UsageData, reply["usage"]),
-            model=reply["model"],
-            seconds=agent.clock.time() - began,
-            purpose=purpose,
-        )
-    )
+    log_reply(agent, reply, began, purpose)
     blocks, _ = repaired(reply["content"], set(), agent.clock.new_id)
     return reply["stop_reason"], spoken(blocks).strip()

@@ -7,7 +7,6 @@ titles, no references, optional parameters by their type alone.
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
 import re
@@ -21,9 +20,6 @@ from typing import Any
 from learnkit.errors import ArgumentsError, UsageError
 
 Json = dict[str, Any]
-
-#: Characters that a list or a dict may have as Python writes it; one in JSON may be longer.
-LITERAL = 100_000
 
 #: Parameters that the harness fills in, and a model never sees.
 INJECTED = ("agent", "call")
@@ -98,8 +94,6 @@ class Arguments:
         import pydantic
 
         about: Json = {"alias": parameter.name, "description": self._notes.get(parameter.name)}
-        if about["description"] is None:
-            about["description"] = _note(hint)
         if isinstance(parameter.default, (str, int, float)):
             about["default"] = parameter.default
         elif parameter.default is not parameter.empty:  # nothing that a schema could show
@@ -135,7 +129,7 @@ class Arguments:
         """Lists and objects that came as JSON text, read."""
         kinds = {k: v.get("type") for k, v in self.schema["properties"].items()}
         return {
-            key: _read_literal(value)
+            key: _read(value)
             if isinstance(value, str) and kinds.get(key) in ("array", "object")
             else value
             for key, value in given.items()
@@ -177,33 +171,13 @@ def _split_docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]
     return (text[: found.start()] + text[found.end() :]).strip(), notes
 
 
-def _note(hint: Any) -> str | None:
-    notes = getattr(hint, "__metadata__", ())
-    return next((note for note in notes if isinstance(note, str)), None)
-
-
-def _read_literal(text: str) -> Any:
-    """The list or dict that a text holds, as JSON or as Python writes it; else the text.
-
-    A model may write an argument as a text, with single quotes and ``True``. That is read as data:
-    no name in it is looked up, and nothing is called.
-    """
-    for parse in (json.loads, ast.literal_eval) if len(text) <= LITERAL else (json.loads,):
-        try:
-            value = parse(text)
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            continue
-        if isinstance(value, (list, dict)) and _is_json(value):
-            return value
-    return text
-
-
-def _is_json(value: Any) -> bool:
+def _read(text: str) -> Any:
+    """The list or dict that a text holds as JSON; else the text."""
     try:
-        json.dumps(value)
-    except (TypeError, ValueError, RecursionError):
-        return False
-    return True
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, (list, dict)) else text
 
 
 def _refers(schema: Any, name: str) -> bool:

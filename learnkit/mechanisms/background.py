@@ -261,7 +261,8 @@ class Background(Mechanism):
                     output, stopped, late = result.output, result.stopped, result.timed_out
             job.output = self.workspace.masked(output)
             job.code = None if stopped or late else result.code
-            status = "stopped" if stopped else "timeout" if late else _status(result)
+            done: End = "completed" if result.code == 0 else "failed"
+            status = "stopped" if stopped else "timeout" if late else done
         except ToolError as error:
             job.output = self.workspace.masked(str(error))
         except BaseException as error:  # a fault of ours: no waiting agent may hang
@@ -308,14 +309,6 @@ class Background(Mechanism):
         self.emit(JobDelivered(ids=tuple(job.id for job in ended), by=by))
         texts = [defused(job.report()) for job in ended]
         return "\n".join([f"<{BACKGROUND_RESULTS}>", *texts, f"</{BACKGROUND_RESULTS}>"])
-
-
-def _status(result: ShellResult) -> End:
-    if result.timed_out:
-        return "timeout"
-    if result.stopped:
-        return "stopped"
-    return "completed" if result.code == 0 else "failed"
 
 
 def _short(command: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from learnkit.core.content import clean
 from learnkit.errors import ToolError, UsageError
 from learnkit.runtime.workspace import FILE_LIMIT
 
@@ -73,7 +74,7 @@ def text_of(fields: dict[Any, Any], key: str, *, required: bool = False) -> str:
     value = fields[key]
     if not isinstance(value, str):
         raise UsageError(f"{key}: must be a text, not a {type(value).__name__}")
-    return _valid(key, value.strip())
+    return clean(value.strip())
 
 
 def texts_of(fields: dict[Any, Any], key: Any, separator: str) -> tuple[str, ...]:
@@ -82,15 +83,7 @@ def texts_of(fields: dict[Any, Any], key: Any, separator: str) -> tuple[str, ...
     parts = re.split(separator, value) if isinstance(value, str) else value
     if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
         raise UsageError(f"{key}: must be a text, or a list of texts")
-    return tuple(_valid(str(key), part.strip()) for part in parts if part.strip())
-
-
-def _valid(key: str, text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise UsageError(f"{key}: contains half a surrogate pair; write the character") from None
-    return text
+    return tuple(clean(part.strip()) for part in parts if part.strip())
 
 
 def read_inside(place: Path, inside: Path) -> str:

@@ -229,7 +229,7 @@ class _Remote(Tool):
         told = defused(one_line(str(listed.description or ""), DESCRIPTION))
         self.description = f"From the MCP server {server}, in its own words: {told or '(nothing)'}"
         self.words = set(re.findall(r"[a-z0-9]+", f"{self._remote} {told}".lower()))
-        self.parallel, self.group, self.read_only, self.internal = 1, "", False, False
+        self.parallel, self.read_only, self.internal = 1, False, False
         self.holds = ""
 
     @property

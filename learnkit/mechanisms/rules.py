@@ -48,17 +48,8 @@ _ANYTHING = (
     *("sh", "bash", "zsh", "fish", "eval", "source", ".", "xargs", "find", "ssh", "timeout"),
     *("perl", "ruby", "node", "awk", "sed", "make", "npx", "uvx", "watch", "nice", "parallel"),
     *("export", "declare", "alias", "hash", "trap", "enable", "set", "shopt"),
-    *(
-        "rm",
-        "mv",
-        "dd",
-        "chmod",
-        "chown",
-        "curl",
-        "wget",
-        "scp",
-        "rsync",
-    ),  # other arguments do harm
+    # Other arguments do harm.
+    *("rm", "mv", "dd", "chmod", "chown", "curl", "wget", "scp", "rsync"),
     *_WRAPPERS,
 )
 #: Second words with which a program of ``_TWO_WORDS`` runs another one.

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from learnkit.core.agent import Agent, Outcome
+from learnkit.core.agent import Agent
 from learnkit.core.frames import defused
-from learnkit.core.inherit import child_of
+from learnkit.core.inherit import child_of, last_words
 from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
@@ -147,7 +147,7 @@ class Subagents(Mechanism):
             if not failed:
                 raise
             raise ToolError(f"The subagent failed: {described(error)}") from error
-        report = _report(outcome)
+        report = last_words(outcome, _NOTES)
         self._log_end(child, id, outcome.reason, estimate_tokens(report))
         if outcome.reason in _NO_RESULT:
             raise ToolError(report)
@@ -209,11 +209,3 @@ def _like(agent: AgentLike) -> list[Mechanism]:
         elif isinstance(mechanism, Toolbox):
             made.append(Toolbox(*mechanism.tools))
     return made
-
-
-def _report(outcome: Outcome) -> str:
-    """What the parent is given: the last text, and how it ended if not by itself."""
-    text = outcome.text.strip() or "(no summary)"
-    if outcome.reason in _NOTES:
-        text += f"\n\n[{_NOTES[outcome.reason].format(turns=outcome.turns)}]"
-    return text

@@ -8,15 +8,16 @@ tools is :class:`learnkit.TaskBoard`, or another ``BoardBackend``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.rules import may_change
 from learnkit.backends.task import Status, Task
 from learnkit.core.frames import TASKS
-from learnkit.core.mechanism import Mechanism
+from learnkit.core.mechanism import Mechanism, refusals_logged
 from learnkit.core.readiness import is_ready, open_blockers
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError
@@ -94,11 +95,8 @@ class Tasks(Mechanism):
             description: Details, for an agent that has not seen this conversation.
             tags: Roles that the task suits, e.g. tests or docs.
         """
-
-        def create() -> str:
+        with self._logged("task_create"):
             return _line(self.board.create(subject, description, tags=tags))
-
-        return str(self._done("task_create", create))
 
     @tool(internal=True)
     def task_update(
@@ -121,8 +119,7 @@ class Tasks(Mechanism):
             removeBlockedBy: Ids of tasks that this one no longer waits for.
             result_summary: Outcome, for those who build on it.
         """
-
-        def change() -> str:
+        with self._logged("task_update"):
             before = _ready_ids(self.board)
             name = self._agent.name if self._agent else ""
             overruled = status is not None and self._overruled(task_id)
@@ -143,12 +140,11 @@ class Tasks(Mechanism):
             freed = [one for one in freed if one != f"#{task_id}"]
             return f"{said}\nReady now: {', '.join(freed)}" if freed else said
 
-        return str(self._done("task_update", change))
-
     @tool(read_only=True)
     def task_list(self) -> str:
         """List the tasks: [ ] pending, [>] in progress, [x] completed, [!] failed."""
-        return str(self._done("task_list", lambda: render(self.board.tasks())))
+        with self._logged("task_list"):
+            return render(self.board.tasks())
 
     @tool(read_only=True)
     def task_get(self, task_id: int) -> Any:
@@ -157,12 +153,10 @@ class Tasks(Mechanism):
         Args:
             task_id: Id of the task.
         """
-
-        def get() -> dict[str, Any]:  # what fences a claim is the harness's, and says nothing here
+        with self._logged("task_get"):
             task = self.board.get(task_id)
-            return replace(task, token=0, incarnation="", lease_until="").to_json()
-
-        return self._done("task_get", get)
+        # What fences a claim is the harness's, and says nothing here.
+        return replace(task, token=0, incarnation="", lease_until="").to_json()
 
     def _overruled(self, id: int) -> str:
         """Who has a task in progress that this agent may change only because it leads the team."""
@@ -172,16 +166,15 @@ class Tasks(Mechanism):
     def _shown(self, task: Task) -> str:
         return _line(task, {one.id: one for one in self.board.tasks()})
 
-    def _done(self, name: str, act: Callable[[], Any]) -> Any:
-        """Do it, and log what has changed, or why it was refused."""
-        if self._agent is None:  # the board can be used by hand
-            return act()
-        with logged(self.board, self._agent):
-            try:
-                return act()
-            except ToolError as error:
-                self.emit(TaskRefused(tool=name, problem=str(error)))
-                raise
+    @contextmanager
+    def _logged(self, name: str) -> Iterator[None]:
+        """Log what a call has changed, or why it was refused."""
+        by_hand = self._agent is None
+        with (
+            nullcontext() if by_hand else logged(self.board, self.agent),
+            refusals_logged(self.emit, partial(TaskRefused, tool=name)),
+        ):
+            yield
 
 
 def clicks(board: BoardBackend, events: EventLog) -> Callable[[dict[str, Any]], None]:

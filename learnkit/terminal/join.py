@@ -75,8 +75,6 @@ def join(opened: AbstractContextManager[Session], *, address: str, ask: bool, **
                     backend=backend,
                     **place,
                     permission=permission,
-                    instructions=True,
-                    daily=True,
                     events=session.events,
                 )
                 output.say(
@@ -99,8 +97,8 @@ def join(opened: AbstractContextManager[Session], *, address: str, ask: bool, **
     except OSError as error:
         output.say(clean(str(error)), "red")
         return 1
-    if joined.heartbeat.lost:
-        output.say(clean(f"{name} has ended: {joined.heartbeat.lost}."), "red")
+    if joined.lost:
+        output.say(clean(f"{name} has ended: {joined.lost}."), "red")
         return 1
     return 0
 

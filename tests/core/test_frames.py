@@ -15,7 +15,7 @@ import learnkit as lk
 from learnkit.core import frames
 from learnkit.core.frames import FRAMES, attribute, defused, frame
 from learnkit.errors import UsageError
-from learnkit.mechanisms.autonomy.claims import as_text
+from learnkit.mechanisms.autonomy import as_text
 
 #: A tag that begins where the harness would begin it: nothing between "<" and the name, or "</".
 REAL = re.compile(rf"</?(?:{'|'.join(FRAMES)})\b", re.IGNORECASE)

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import pydantic
 import pytest
@@ -98,7 +98,6 @@ def everything(
     colour: Colour,
     items: list[Item],
     place: Place,
-    note: Annotated[str, "a remark"],
     kind: Literal["a", "b"] = "a",
     limit: int | None = None,
     either: int | str | None = None,
@@ -131,7 +130,6 @@ ITEM = {
         ("one", {"type": "string"}),
         ("colour", {"type": "string", "enum": ["red", "blue"]}),
         ("items", {"type": "array", "items": ITEM}),
-        ("note", {"type": "string", "description": "a remark"}),
         ("kind", {"type": "string", "enum": ["a", "b"], "default": "a"}),
         ("limit", {"type": "integer"}),
         ("either", {"anyOf": [{"type": "integer"}, {"type": "string"}]}),
@@ -235,7 +233,6 @@ def test_arguments_become_python_values() -> None:
         "colour": "blue",
         "items": [{"id": 1, "text": "a"}],
         "place": {"title": "here"},
-        "note": "",
         "path": "a/b",
         "_x": [1, 2],
     }
@@ -366,6 +363,10 @@ class Counter(Mechanism):
 
 class Louder(Counter):
     @tool
+    def third(self) -> str:
+        return "third"
+
+    @tool
     def add(self, n: int = 1) -> str:
         return f"{super().add(n)}!"
 
@@ -383,13 +384,8 @@ def test_methods_of_a_mechanism_are_its_tools() -> None:
 
 def test_a_subclass_overrides_a_tool() -> None:
     louder = Louder()
-    assert [one.name for one in louder.tools] == ["add", "agent_name"]
+    assert [one.name for one in louder.tools] == ["add", "agent_name", "third"]
     assert louder.tools[0].run(None, {}) == "1!"
-
-
-def test_two_tools_of_one_name_are_refused() -> None:
-    with pytest.raises(UsageError, match="two tools are called 'weather'"):
-        Toolbox(weather, weather)
 
 
 def test_making_a_tool_does_not_load_pydantic() -> None:

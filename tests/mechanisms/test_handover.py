@@ -18,7 +18,7 @@ from teams import Ran, send, spawn, work
 
 import learnkit as lk
 from learnkit.backends.files.store import locked
-from learnkit.mechanisms.autonomy.claims import Claims
+from learnkit.mechanisms.autonomy import Autonomy
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.handover import Handover
 from learnkit.mechanisms.teams.teammate import Teammate
@@ -88,8 +88,8 @@ def test_a_task_that_a_teammate_has_just_claimed_is_waited_for(
         mechanisms=lambda team: [lk.Autonomy(team, board, poll=0.01, idle=60.0)],
     )
     board.create("the task")
-    claimed = held_up(Claims.claim_for, lambda task, *_: True)
-    monkeypatch.setattr(Claims, "claim_for", claimed)
+    claimed = held_up(Autonomy.claim_for, lambda task, *_: True)
+    monkeypatch.setattr(Autonomy, "claim_for", claimed)
     ran.go()
     assert ran.told("lead") == ["ready for work", "the task is done"]
 

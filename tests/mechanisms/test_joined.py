@@ -100,7 +100,7 @@ def test_it_claims_what_suits_it_and_gives_its_name_free(tmp_path: Path) -> None
     assert entry["status"] == "shutdown"
 
 
-@pytest.mark.parametrize("where", ["heartbeat.start", "assigned", "teammate.start"])
+@pytest.mark.parametrize("where", ["start_beating", "assigned", "teammate.start"])
 def test_a_signal_while_it_joins_leaves_no_one_behind(tmp_path: Path, where: str) -> None:
     """The roster has its name by then, and perhaps its thread runs."""
     place = Place(tmp_path, {"alice": worker})
@@ -184,7 +184,7 @@ def test_a_late_completion_is_refused_and_the_model_reads_who_has_the_task(tmp_p
     place.board.create("long")
     with place.joined(lease=6.0) as joined:
         place.until(lambda: place.board.get(1).status == "in_progress")
-        joined.heartbeat.end()  # cut off: the server does not hear it any more
+        joined.end_beating()  # cut off: the server does not hear it any more
         place.clock.sleep(7.0)
         place.backend.board().claim(1, "bob", incarnation="b", lease=1000.0)
         place.until(lambda: joined.teammate.status == "idle")
@@ -199,10 +199,10 @@ def test_a_second_process_of_the_same_name_ends_the_first(tmp_path: Path) -> Non
     place = Place(tmp_path, {"alice": []})
     with place.joined() as first, place.joined() as second:
         place.until(lambda: first.teammate.status == "shutdown", 30.0)
-        assert "belongs to another process" in first.heartbeat.lost
+        assert "belongs to another process" in first.lost
         place.clock.sleep(60.0)
         assert second.teammate.status == "idle"
-        assert second.heartbeat.lost == ""
+        assert second.lost == ""
         (entry,) = place.backend.roster().members()
         assert (entry["incarnation"], entry["status"]) == (second.incarnation, "idle")
 
@@ -314,7 +314,7 @@ def test_its_plan_is_approved_by_a_lead_elsewhere(who: str, tmp_path: Path) -> N
 def test_who_is_idle_looks_for_what_another_process_has_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("learnkit.mechanisms.teams.base.EVERY", 0.05)
+    monkeypatch.setattr("learnkit.mechanisms.teams.teammate.EVERY", 0.05)
     hello = [send("lead", "hello back"), *say("done")]
     script = {
         "lead": [spawn("bob"), *say("go", "heard")],

@@ -18,7 +18,7 @@ from teams import Ran, say, spawn
 import learnkit as lk
 from learnkit.backends.files.store import Journal
 from learnkit.events.background import JobEnded
-from learnkit.mechanisms.protocols.teammate import TeammateProtocols
+from learnkit.mechanisms.protocols import TeammateProtocols
 from learnkit.mechanisms.tasks import Person, log_news, logged
 from learnkit.mechanisms.teams.delivery import Delivery
 
@@ -121,9 +121,7 @@ def test_a_request_is_opened_before_it_ends(
         alice = run.team.members[0]
         overtaking = Overtaking(lambda: protocols.changed(alice, "assigned"))
         monkeypatch.setattr(tracker, "open", overtaking.after(tracker.open))
-        TeammateProtocols(protocols.requests, alice, False, ()).plan_approval(
-            "first this, then that"
-        )
+        TeammateProtocols(protocols, alice, False).plan_approval("first this, then that")
         overtaking.end()
     assert told(run.lead.events, "request.") == ["request.opened", "request.expired"]
 

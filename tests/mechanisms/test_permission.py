@@ -38,11 +38,6 @@ def test_a_policy_looks_at_the_call() -> None:
     ]
 
 
-def test_a_denial_without_a_reason_names_the_tool() -> None:
-    refusal = Permission(lambda call: "deny").refuse(agent(), call())
-    assert refusal == "Permission denied: the permission policy denies bash."
-
-
 RULES = {
     "*": "deny",
     "task_*": "ask",
@@ -68,18 +63,25 @@ def test_rules_by_name_and_pattern(name: str, decision: str) -> None:
     assert decided(lead)[0]["decision"] == decision
 
 
-def test_a_tool_without_a_rule_is_asked_about() -> None:
-    lead = agent()
-    assert Permission({"bash": "allow"}).refuse(lead, call("other")) == (
-        "Permission denied: other needs the user's approval (no rule allows it), "
-        "and no user can be asked."
-    )
-    assert decided(lead)[0]["decision"] == "ask"
+def because(call: Call) -> Any:
+    return False, "that file is generated."
 
 
-def test_a_rule_may_have_a_reason() -> None:
-    permission = Permission({"bash": ("deny", "this is a reading exercise")})
-    assert permission.refuse(agent(), call()) == ("Permission denied: this is a reading exercise.")
+@pytest.mark.parametrize(
+    ("policy", "ask", "said"),
+    [
+        (lambda call: "deny", None, "the permission policy denies bash"),
+        ({"bash": ("deny", "this is a reading exercise")}, None, "this is a reading exercise"),
+        (
+            {"other": "allow"},
+            None,
+            "bash needs the user's approval (no rule allows it), and no user can be asked",
+        ),
+        ({"*": "ask"}, because, "the user declined this call: that file is generated"),
+    ],
+)
+def test_the_model_reads_why(policy: Any, ask: Any, said: str) -> None:
+    assert Permission(policy, ask).refuse(agent(), call()) == f"Permission denied: {said}."
 
 
 def test_the_person_is_asked_about_each_call() -> None:
@@ -144,10 +146,3 @@ def test_a_decision_that_is_none_is_refused(ruling: Any) -> None:
 def test_an_error_in_the_policy_goes_on_up_so_the_call_does_not_run() -> None:
     with pytest.raises(ZeroDivisionError):
         Permission(lambda call: 1 / 0).refuse(agent(), call())  # type: ignore[arg-type,return-value]
-
-
-def test_a_no_may_have_a_reason_which_the_model_reads() -> None:
-    permission = Permission({"*": "ask"}, lambda call: (False, "that file is generated."))
-    assert permission.refuse(agent(), call()) == (
-        "Permission denied: the user declined this call: that file is generated."
-    )

@@ -165,10 +165,12 @@ def test_two_teammates_edit_the_same_file_each_in_the_worktree_of_its_task(
         lead = lk.Agent(client, [team, autonomy, lk.Worktrees(repo, board, team=team)])
         with team:
             lead.run("Go.")
-            autonomy.wait()
+            for teammate in team.members:
+                teammate.ended()
             board.create("third")
             lead.run("Again.")  # alice has shut down, and her tools are new ones
-            autonomy.wait()
+            for teammate in team.members:
+                teammate.ended()
     assert (repo / "parse.py").read_text() == "one = 1\n"  # nobody has touched the main folder
     for number in (1, 2, 3):
         tree = repo / ".worktrees" / f"t{number}"

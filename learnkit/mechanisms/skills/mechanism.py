@@ -11,13 +11,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any
 
-from learnkit.core.interface import Call
+from learnkit.core.interface import Call, Result
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
-from learnkit.core.tools import Tool
+from learnkit.core.tools import Tool, tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.events.skills import SkillLoaded, SkillRead, SkillsListed
 from learnkit.mechanisms.skills.skill import DESCRIPTION, FILES_SHOWN, Skill
@@ -79,14 +78,12 @@ class Skills(Mechanism):
                 known = ", ".join(self.skills) or "none"
                 raise UsageError(f"cannot preload skill {name!r}: {why}; the skills: {known}")
         self.preloaded = tuple(names)
-        # By agent: another agent may have been given the tool, and has a conversation of its own.
-        self._loaded: WeakKeyDictionary[Agent, dict[str, str]] = WeakKeyDictionary()
-        self._tools = (self._loader(),) if self.skills else ()
+        self._loaded: dict[str, str] = {}  # in this conversation
 
     @property
     def tools(self) -> Sequence[Tool]:
         """``load_skill``, which knows the names; nothing when there are no skills."""
-        return self._tools
+        return [self.load_skill.narrowed(name=tuple(self.skills))] if self.skills else []
 
     @property
     def catalogue(self) -> str:
@@ -100,12 +97,12 @@ class Skills(Mechanism):
         Files of a skill are left out, since they can be read again; so are preloaded
         instructions, since they are in the system prompt.
         """
-        return "\n\n".join(self._loaded.get(agent, {}).values()) or None
+        return "\n\n".join(self._loaded.values()) or None
 
     def system(self, agent: Agent) -> str | None:
         """The catalogue, and the instructions that are loaded beforehand."""
         if not agent.messages:  # a conversation begins, and nothing is loaded in it yet
-            self._loaded.pop(agent, None)
+            self._loaded.clear()
         agent.emit(
             SkillsListed(
                 catalogue=estimate_tokens(self.catalogue),
@@ -119,38 +116,34 @@ class Skills(Mechanism):
         parts = [self.catalogue, *(one.wrapped + _about_files(agent, one) for one in ready)]
         return "\n\n".join(parts) if self.skills else None
 
-    def after_tools(self, agent: Agent, calls: Sequence[Call]) -> None:
-        """Note in the log which files of a skill were read with the file tools."""
-        for call in calls:
-            if call.name == "read_file" and (place := _place(agent, call.input.get("path"))):
-                inside = [one for one in self.skills.values() if place.is_relative_to(one.folder)]
-                output = _output(agent, call) if inside else None
-                for skill in inside if output else ():
-                    file, tokens = str(place.relative_to(skill.folder)), estimate_tokens(output)
+    def after_tool(self, agent: Agent, call: Call, result: Result) -> None:
+        """Note in the log which file of a skill was read with the file tools."""
+        if call.name != "read_file" or result.is_error:
+            return
+        if place := _place(agent, call.input.get("path")):
+            for skill in self.skills.values():
+                if place.is_relative_to(skill.folder):
+                    file = str(place.relative_to(skill.folder))
+                    tokens = estimate_tokens(result.content)
                     agent.emit(SkillRead(name=skill.name, file=file, tokens=tokens))
 
-    def _loader(self) -> Tool:
-        def load_skill(agent: Agent | None, name: str, file: str = "") -> str:
-            """Load a skill's instructions, or one of the files that they refer to.
+    @tool(read_only=True, holds="always")
+    def load_skill(self, agent: Agent | None, name: str, file: str = "") -> str:
+        """Load a skill's instructions, or one of the files that they refer to.
 
-            Args:
-                name: Name of a skill listed in the system prompt.
-                file: Path of a file that the skill refers to, e.g. references/guide.md. Leave it
-                    out to load the instructions.
-            """
-            return self._load(agent, self.skills[name], file)
-
-        load_skill.__annotations__["name"] = _one_of(tuple(self.skills))
-        return Tool(load_skill, read_only=True, holds="always")
-
-    def _load(self, agent: Agent | None, skill: Skill, file: str) -> str:
+        Args:
+            name: Name of a skill listed in the system prompt.
+            file: Path of a file that the skill refers to, e.g. references/guide.md. Leave it
+                out to load the instructions.
+        """
+        skill = self.skills[name]
         text = skill.text(file) if file else skill.wrapped + _about_files(agent, skill)
         if agent is not None and file:
             agent.emit(SkillRead(name=skill.name, file=file, tokens=estimate_tokens(text)))
         elif agent is not None:
             agent.emit(SkillLoaded(name=skill.name, tokens=estimate_tokens(text)))
             if skill.name not in self.preloaded:
-                self._loaded.setdefault(agent, {})[skill.name] = text
+                self._loaded[skill.name] = text
         return text
 
 
@@ -192,20 +185,3 @@ def _place(agent: Agent, path: Any) -> Path | None:
         return workspace.locate(path) if workspace and isinstance(path, str) else None
     except ToolError:
         return None
-
-
-def _output(agent: Agent, call: Call) -> str | None:
-    """What a call gave back just now; None if that was an error."""
-    for place in range(len(agent.events) - 1, -1, -1):
-        event = agent.events[place]
-        if event.type == "tool.ended" and event.data["id"] == call.id:
-            return None if event.data["is_error"] else str(event.data["output"])
-    return None
-
-
-def _one_of(names: tuple[str, ...]) -> Any:
-    from pydantic import WithJsonSchema
-
-    # pydantic writes a choice of one as "const"; the schema lists the names all the same.
-    listed = WithJsonSchema({"type": "string", "enum": list(names)})
-    return Annotated[Literal[names], listed]

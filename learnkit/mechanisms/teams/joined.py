@@ -3,6 +3,9 @@
 ``learnkit join`` starts such a teammate, on any machine that reaches the team's backend. It has the
 lifecycle of every teammate (:class:`.teammate.Teammate`) and the same extensions. What differs is
 here: it begins idle, says by its beats that it is alive, and claims tasks under a lease.
+
+The beats have a thread of their own, so a model that answers slowly or a long command does not stop
+them. When the process dies, they end, and after its lease another worker may claim its tasks.
 """
 
 from __future__ import annotations
@@ -15,12 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.backends.leased import LeasedBoard
 from learnkit.core.agent import Agent
-from learnkit.errors import UsageError
+from learnkit.errors import ToolError, UsageError
 from learnkit.events.teams import TeamJoined
-from learnkit.mechanisms.teams.base import MEMBER, TeamBase, looking
-from learnkit.mechanisms.teams.delivery import Delivery
-from learnkit.mechanisms.teams.heartbeat import Heartbeat
-from learnkit.mechanisms.teams.teammate import Teammate, TeammateMessages
+from learnkit.mechanisms.teams.teammate import TeamBase, Teammate, looking
 from learnkit.runtime.clock import stopped_by
 from learnkit.runtime.interrupts import uninterrupted
 from learnkit.runtime.virtual_clock import VirtualClock
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
     from learnkit.backends.interface import Backend, Member, RequestBackend
     from learnkit.core.mechanism import Mechanism
-    from learnkit.runtime.clock import Clock
+    from learnkit.runtime.clock import Clock, Worker
+
+#: Beats in the time of one lease: two may be missed.
+BEATS = 3
 
 
 class JoinedTeam(TeamBase):
@@ -40,7 +43,7 @@ class JoinedTeam(TeamBase):
         board: the team's tasks; this teammate's claims are leases.
         incarnation: which run of the teammate this is: an id that no other run has.
         teammate: the teammate.
-        heartbeat: says that it is alive.
+        lost: why the teammate was stopped; empty as long as the name is its own.
         where: where it runs, as the others see it.
     """
 
@@ -62,7 +65,7 @@ class JoinedTeam(TeamBase):
         self._unwatch: Callable[[], object] = lambda: None
         self.incarnation = uuid.uuid4().hex[:12]
         self.board = LeasedBoard(backend.board(name), member, self.incarnation, lease)
-        self.where, self._lead_name, self._clock = where, lead, clock
+        self.where, self._lead_name, self._clock, self._lease = where, lead, clock, lease
         if member == lead:
             raise UsageError(f"{member!r} is the lead; join under another name")
         if not role.strip():
@@ -77,15 +80,9 @@ class JoinedTeam(TeamBase):
                     "under another name"
                 )
         self.teammate = Teammate(self, member, role, clock)
-        self.heartbeat = Heartbeat(
-            self.teammate,
-            self.roster,
-            self.board,
-            clock,
-            incarnation=self.incarnation,
-            where=where,
-            lease=lease,
-        )
+        self.lost = ""
+        self._over = clock.signal(f"the end of the heartbeat of {member!r}")
+        self._beats: Worker | None = None
 
     @property
     def lead(self) -> Agent:
@@ -111,27 +108,21 @@ class JoinedTeam(TeamBase):
         What it holds is not inherited, and can be claimed when its leases are over.
         """
         teammate = self.teammate
-        teammate.agent = Agent(
+        own, said = self._begins_with(teammate)
+        agent = Agent(
             client,
-            [
-                TeammateMessages(self, teammate),
-                *(more for one in self.extensions for more in one.member(teammate)),
-                *mechanisms,
-            ],
+            [*own, *mechanisms],
             name=teammate.name,
-            system=MEMBER.format(
-                name=teammate.name, role=teammate.role, team=self.name, lead=self.lead_name
-            ),
+            system=said,
             stop=teammate.stop,
             clock=self.clock,
             **options,
         )
-        teammate.delivery = Delivery(self.mailbox, teammate.agent, self._transcript(teammate.name))
-        self._members[teammate.name] = teammate
+        self._admit(teammate, agent)
         entry = {"name": teammate.name, "role": teammate.role, "status": "idle"}
         try:
             self.roster.note({**entry, "incarnation": self.incarnation})
-            self.heartbeat.start()
+            self.start_beating()
             teammate.agent.emit(
                 TeamJoined(name=teammate.name, role=teammate.role, where=self.where)
             )
@@ -174,12 +165,44 @@ class JoinedTeam(TeamBase):
         self._close()
         return ended or teammate.worker is None
 
+    def start_beating(self) -> None:
+        """Beat for the first time, and then from a thread, until :meth:`end_beating`."""
+        self._beat()
+        name = f"the heartbeat of {self.teammate.name}"
+        self._beats = self.clock.spawn(name, self._beat_on)
+
+    def end_beating(self) -> None:
+        """Stop beating, and wait for the thread."""
+        self._over.set()
+        if self._beats is not None:
+            self._beats.join()
+
+    def _beat(self) -> bool:
+        """Say once that the teammate is alive; whether the name is its own."""
+        name = self.teammate.name
+        if not self.lost:
+            try:
+                if not self.roster.beat(name, self.incarnation, self.where):
+                    self.lost = f"the name {name} belongs to another process now, or was taken back"
+                self.board.renew(name, self.incarnation, self._lease)
+            except ToolError as error:
+                self.lost = str(error)
+        if self.lost:
+            self.teammate.stop.set()
+        return not self.lost
+
+    def _beat_on(self) -> None:
+        with stopped_by(self._over):
+            while not self.clock.wait(self._over, timeout=self._lease / BEATS):
+                with suppress(OSError, UsageError):  # its leases run on; the next may get through
+                    self._beat()
+
     def _close(self) -> None:
         self._unwatch()
-        self.heartbeat.end()
+        self.end_beating()
 
     def _note(self, entry: Member) -> None:
-        if self.heartbeat.beat():  # else the entry is another one's now; it may be so any moment
+        if self._beat():  # else the entry is another one's now; it may be so any moment
             mine = self.incarnation
             self.roster.note({**entry, "incarnation": mine}, held_by=mine)
 

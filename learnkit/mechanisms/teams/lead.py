@@ -25,10 +25,9 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.events.teams import TeamSpawned
-from learnkit.mechanisms.teams.base import MEMBER, TeamBase, looking
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.others import LOOK, Other, Others
-from learnkit.mechanisms.teams.teammate import Teammate, TeammateMessages
+from learnkit.mechanisms.teams.teammate import TeamBase, Teammate, looking
 from learnkit.runtime.clock import joined
 from learnkit.runtime.interrupts import unbroken
 from learnkit.runtime.virtual_clock import VirtualClock
@@ -68,7 +67,6 @@ class Team(TeamBase, Mechanism):
         transcripts: the folder of the members' conversations, which stay on this machine; by
             default ``transcripts`` in the team's folder, which is ``.team`` if a server keeps the
             rest.
-        silence: seconds without a beat after which a teammate of another process counts as gone.
 
     Raises:
         UsageError: for an argument that cannot work.
@@ -86,7 +84,6 @@ class Team(TeamBase, Mechanism):
         wait: bool = True,
         backend: Backend | None = None,
         transcripts: str | Path | None = None,
-        silence: float = 60.0,
     ) -> None:
         if factory is None or not callable(factory):
             raise UsageError(
@@ -104,7 +101,7 @@ class Team(TeamBase, Mechanism):
         )
         self._factory, self._max_turns, self._wait = factory, max_turns, wait
         self._delivery: Delivery | None = None
-        self._others = Others(self, silence)
+        self._others = Others(self)
         self._tick: Worker | None = None
         self._unwatch: Callable[[], None] = lambda: None
 
@@ -253,20 +250,16 @@ class Team(TeamBase, Mechanism):
                 raise ToolError(f"{name} is {before.status}; write to it with send_message")
             before.ended()  # its earlier error has been reported; starting it again clears it
         teammate = Teammate(self, name, role, lead.clock)
-        teammate.agent = child_of(
+        mechanisms, said = self._begins_with(teammate)
+        agent = child_of(
             lead,
-            [
-                TeammateMessages(self, teammate),
-                *(more for one in self.extensions for more in one.member(teammate)),
-                *self._factory(name, role),
-            ],
+            [*mechanisms, *self._factory(name, role)],
             name=name,
-            system=MEMBER.format(name=name, role=role, team=self.name, lead=lead.name),
+            system=said,
             stop=teammate.stop,
             max_turns=self._max_turns,
         )
-        teammate.delivery = Delivery(self.mailbox, teammate.agent, self._transcript(name))
-        self._members[name] = teammate
+        self._admit(teammate, agent)
         teammate.agent.emit(TeamSpawned(name=name, role=role, prompt=prompt))
         self.assigned(teammate)
         teammate.start(prompt)

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from learnkit.backends.interface import Member
     from learnkit.backends.mail import Mail
     from learnkit.core.agent import Agent
-    from learnkit.mechanisms.teams.base import TeamBase
+    from learnkit.mechanisms.teams.teammate import TeamBase
 
 #: Seconds between two looks of a lead that waits for such a teammate.
 LOOK = 1.0
+#: Seconds without a beat after which it counts as gone.
+SILENCE = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,8 @@ class Others:
     ``mail.read`` for the messages between it and the lead.
     """
 
-    def __init__(self, team: TeamBase, silence: float) -> None:
-        self._team, self._silence = team, silence
+    def __init__(self, team: TeamBase) -> None:
+        self._team = team
         self._known: dict[str, Other] = {}
         self._unread: dict[str, list[str]] = {}  # ids of what the lead's process has sent them
 
@@ -109,7 +111,7 @@ class Others:
             entry["incarnation"],
             where=entry.get("where", ""),
             silent=silent,
-            lost=int(entry.get("up", silent)) >= self._silence,
+            lost=int(entry.get("up", silent)) >= SILENCE,
         )
 
     def sent(self, mail: Mail) -> None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from learnkit.core.mechanism import Mechanism
+from learnkit.core.mechanism import Mechanism, refusals_logged
 from learnkit.core.tools import tool
-from learnkit.errors import ToolError, UsageError
+from learnkit.errors import ToolError
 from learnkit.events.declaration import part
 from learnkit.events.worktrees import (
     WorktreeCreated,
@@ -47,6 +47,10 @@ _HOW = (
 )
 
 
+#: Seconds that a command in a worktree may take.
+LIMIT = 300.0
+
+
 class Worktrees(Mechanism):
     """Offers the worktrees of a repository; with a team, teammates work in those of their tasks.
 
@@ -60,13 +64,12 @@ class Worktrees(Mechanism):
         board: where the tasks are, to bind worktrees to them.
         team: whose members work in the worktrees of the tasks that they claim.
         shell: runs git and commands; by default a :class:`LocalShell`.
-        limit: seconds that a command in a worktree may take.
         state: the folder of the index of worktrees; by default ``.worktrees`` in the repository.
         remote: URL, or name of a remote, of a repository that teammates on other machines share
             with this one: branches of worktrees are pushed to it, and fetched before a merge.
 
     Raises:
-        UsageError: if it is no repository or has no such remote, or the limit is not above 0.
+        UsageError: if it is no repository or has no such remote.
     """
 
     def __init__(
@@ -76,17 +79,14 @@ class Worktrees(Mechanism):
         *,
         team: Team | None = None,
         shell: Shell | None = None,
-        limit: float = 300.0,
         state: str | Path | None = None,
         remote: str = "",
     ) -> None:
-        if not limit > 0:
-            raise UsageError(f"the limit is {limit} s; it must be above 0")
         self.shell: Shell = LocalShell() if shell is None else shell
         self._masked = not isinstance(repo, Workspace) or repo.is_masked
         repo = repo.root if isinstance(repo, Workspace) else repo
         self.registry = WorktreeRegistry(repo, self.shell, state=state, remote=remote)
-        self.board, self.limit = board, limit
+        self.board = board
         self._running: Counter[str] = Counter()  # commands by worktree
         self.history = History(self.registry.git)
         self._lock = threading.Lock()
@@ -152,14 +152,14 @@ class Worktrees(Mechanism):
             text = workspace.unmasked(command)
             if not isinstance(self.agent.clock, VirtualClock):
                 text = watched(text)  # it ends with this process, also when that is killed
-            result = self.shell.run(text, workspace.root, self.limit, self.agent.stop)
+            result = self.shell.run(text, workspace.root, LIMIT, self.agent.stop)
         finally:
             with self._lock:
                 self._running[name] -= 1
             self.history.log(self.agent)
         text = workspace.masked(result.output).strip() or "(no output)"
         if result.timed_out:
-            raise ToolError(f"{text}\n[timed out after {self.limit:g} s]")
+            raise ToolError(f"{text}\n[timed out after {LIMIT:g} s]")
         return text if result.code == 0 else f"{text}\n[exit code {result.code}]"
 
     @tool
@@ -253,13 +253,8 @@ class Worktrees(Mechanism):
                 raise ToolError("there is no task board; leave out task_id")
             self.board.update(tree.task_id, worktree=tree.name)
 
-    @contextmanager
-    def _failure_logged(self, what: str, name: str) -> Iterator[None]:
-        try:
-            yield
-        except ToolError as error:
-            self.agent.emit(WorktreeFailed(tool=what, name=name, problem=str(error)))
-            raise
+    def _failure_logged(self, what: str, name: str) -> AbstractContextManager[None]:
+        return refusals_logged(self.agent.emit, partial(WorktreeFailed, tool=what, name=name))
 
     def _log(self, happened: type[WorktreeEvent], tree: Worktree) -> None:
         """Log what was done to a worktree, to its task and to the commits."""

@@ -162,7 +162,7 @@ class WorktreeRegistry:
                 index[name] = replace(tree, status="creating")
             try:
                 self.git.run("worktree", "add", "-q", "-b", branch, str(self.path(name)), tree.base)
-                self._publish(branch)  # before another clone can learn of it
+                self.publish(name)  # before another clone can learn of it
                 bind(tree)
                 with self._open() as index:
                     index[name] = tree
@@ -194,11 +194,9 @@ class WorktreeRegistry:
 
     def publish(self, name: str) -> bool:
         """Push the commits of a worktree's branch to the common remote, if there are new ones."""
-        return self._publish(f"wt/{name}")
-
-    def _publish(self, branch: str) -> bool:
         if self._remote is None:
             return False
+        branch = f"wt/{name}"
         commit = self.git.commit_of(f"refs/heads/{branch}")
         if self._pushed.get(branch) == commit:
             return False

@@ -61,7 +61,8 @@ def a_real_day(
         agent.run("Go.")
         clock.sleep(arrival - clock.time())
         board.create("the task")
-        autonomy.wait()
+        for member in team.members:
+            member.ended()
     statuses: Statuses = {name: [] for name in BUSY}
     for event in agent.events:
         if event.type == "team.status" and event.data["name"] in statuses:

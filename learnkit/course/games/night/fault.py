@@ -16,11 +16,11 @@ from learnkit.core.toolbox import Toolbox
 from learnkit.core.usage import Meter
 from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
-from learnkit.mechanisms.autonomy.lead import Autonomy
+from learnkit.mechanisms.autonomy import Autonomy
 from learnkit.mechanisms.background import Background
 from learnkit.mechanisms.coding import CodingTools
 from learnkit.mechanisms.compaction.mechanism import Compaction
-from learnkit.mechanisms.protocols.lead import Protocols
+from learnkit.mechanisms.protocols import Protocols
 from learnkit.mechanisms.skills.mechanism import Skills
 from learnkit.mechanisms.subagents import Subagents
 from learnkit.mechanisms.tasks import Tasks
