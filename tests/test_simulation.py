@@ -117,35 +117,3 @@ def test_a_fault_is_found_and_its_seed_is_named(
                 assert any(event.type == "run.started" for event in lk.EventLog.load(file))
                 return
     raise AssertionError(found)
-<<<<<<< HEAD
-=======
-
-
-def test_the_command_names_a_seed_that_fails_and_says_how_to_run_it_again(tmp_path: Path) -> None:
-    root = Path(__file__).resolve().parent.parent
-    command = [sys.executable, "-m", "tests.simulate", "--seeds", "2", "--start", "7"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith("2 of 2 teams passed: ")
-    code = (
-        "import sys; from learnkit.mechanisms.autonomy import Autonomy\n"
-        "Autonomy._give_back = lambda self, name, by: None\n"
-        "from tests import simulate; sys.argv = ['x', '--start', '5', '--seeds', '3']\n"
-        "raise SystemExit(simulate.main())"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=root,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1, done.stdout + done.stderr
-    found = re.search(
-        r"seed (\d+): .*\n  again: python -m tests.simulate --seeds 1 --start \1\n  log: (.*)\n",
-        done.stdout,
-    )
-    assert found, done.stdout
-    assert any(e.type == "task.started" for e in lk.EventLog.load(found[2]))
->>>>>>> h-mechanisms
