@@ -7,7 +7,6 @@ import re
 import shutil
 import sys
 import tempfile
-import textwrap
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from importlib import metadata
@@ -19,7 +18,7 @@ import typer
 from learnkit import __version__
 from learnkit.course import files as course_files
 from learnkit.errors import LearnkitError, UsageError, lab_extra
-from learnkit.events.text import clean
+from learnkit.events.text import clean, one_line
 from learnkit.runtime import atomic_write
 
 if TYPE_CHECKING:
@@ -331,16 +330,20 @@ def chat(
 
 def _picked(folder: Path) -> str:
     """The name of the session that the user takes from the list; else the command is over."""
+    from prompt_toolkit.shortcuts import choice
+
     from learnkit.terminal.input import can_draw
-    from learnkit.terminal.picker import picked
     from learnkit.terminal.saved import listing, sessions
 
-    saved = sessions(folder)
+    saved, width = sessions(folder), shutil.get_terminal_size().columns - 10
     if not (saved and can_draw()):
         typer.echo(listing(folder, "learnkit chat --resume"))
-    elif (number := picked([str(one) for one in saved])) is not None:
-        return saved[number].path.stem
-    raise typer.Exit
+        raise typer.Exit
+    options = [(one.path.stem, one_line(str(one), width)) for one in saved]
+    try:
+        return choice("Up, Down and Enter choose; Ctrl-C leaves.", options=options)
+    except (KeyboardInterrupt, EOFError):
+        raise typer.Exit from None
 
 
 def _accepts(place: Path, text: str) -> bool:
@@ -532,11 +535,11 @@ def _rows(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def _tell(text: str) -> None:
     """Say something on standard error; in a terminal its lines end between words."""
-    said, columns = f"learnkit: {clean(text)}", shutil.get_terminal_size().columns
-    if sys.stderr.isatty():
-        lines = (textwrap.wrap(one, columns, break_on_hyphens=False) for one in said.split("\n"))
-        said = "\n".join("\n".join(one) for one in lines)
-    typer.echo(said, err=True)
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    told = f"learnkit: {clean(text)}"
+    console.print(told, markup=False, highlight=False, soft_wrap=not console.is_terminal)
 
 
 def main() -> None:

@@ -69,8 +69,7 @@ def part_of(line: str, tools: Mapping[str, Mapping[str, Any]]) -> Reply | str:
             raise UsageError(f"these arguments are not a JSON object: {error}") from None
     if len(required) > 1 or (required and not rest.strip()):
         arguments = json.dumps(dict.fromkeys(required, "…"), ensure_ascii=False)
-        short = f"type {name} and its {required[0]} on one line, such as {name} ls"
-        raise UsageError(short if required == ["command"] else f"type {name} {arguments}")
+        raise UsageError(f"type {name} {arguments}")
     return use(name, **dict.fromkeys(required, rest))
 
 
