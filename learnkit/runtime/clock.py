@@ -62,9 +62,6 @@ class Signal:
         """Whether the signal is on."""
         return self._on
 
-    def __repr__(self) -> str:
-        return f"<Signal {self.name!r} {'set' if self._on else 'not set'}>"
-
 
 #: What the caller of this code may be stopped by, from the outermost block to the innermost.
 _STOPS: contextvars.ContextVar[tuple[Signal, ...]] = contextvars.ContextVar("stops", default=())
@@ -138,9 +135,6 @@ class Worker:
             pass  # the clock has closed: no one joins this thread any more
         except BaseException as error:
             self._error = error
-
-    def __repr__(self) -> str:
-        return f"<Worker {self.name!r} {'done' if self.done else 'running'}>"
 
 
 class Clock(ABC):

@@ -119,7 +119,7 @@ class Chat:
             except OSError as error:
                 raise LearnkitError(clean(str(error))) from None
             finally:
-                stack.callback(self._part, over if session.limited else None)
+                stack.callback(self._part, over if session.playback is None else None)
             self._talk()
 
     def _part(self, over: threading.Timer | None) -> None:

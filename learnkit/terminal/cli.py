@@ -38,9 +38,6 @@ backend = typer.Typer(
 )
 app.add_typer(backend, name="backend")
 
-#: A lesson's name or the beginning of its file's, and how it may be mistyped.
-_LESSON = re.compile(r"[sS]?\d\w*")
-
 
 def _say_version(asked: bool) -> None:
     if asked:
@@ -60,10 +57,10 @@ def _common(
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lab(
     context: typer.Context,
-    folder: Annotated[
-        str, typer.Argument(help="of your copies; by default learnkit-course, here")
-    ] = "",
     lesson: Annotated[str, typer.Argument(help="by default the start page, and s01")] = "",
+    folder: Annotated[
+        Path | None, typer.Option(help="of your copies; by default learnkit-course, here")
+    ] = None,
     reset: Annotated[bool, typer.Option(help="start again from fresh copies")] = False,
     copy_only: Annotated[
         bool, typer.Option("--copy-only", help="make the copies, and open nothing")
@@ -74,9 +71,13 @@ def lab(
     Other options go to JupyterLab.
     \f
     """
+    from learnkit.course.progress import working_copy
     from learnkit.course.workbook import folder as workbook
 
-    work, lesson, rest = _placed([folder, lesson, *context.args])
+    work = folder.absolute() if folder else working_copy()
+    rest = context.args
+    if lesson.startswith("-"):
+        lesson, rest = "", [lesson, *rest]
     if any(word.startswith(("--port", "--ServerApp.port")) for word in rest):
         rest += ["--ServerApp.port_retries=0"]  # this one, or an error
     if not copy_only:
@@ -96,19 +97,6 @@ def lab(
     sys.stdout.flush()
     # JupyterLab takes the place of this process, so a signal that ends the one ends the other.
     os.execve(sys.executable, command, workbook.environment(work))
-
-
-def _placed(given: list[str]) -> tuple[Path, str, list[str]]:
-    """The working copy, the lesson to open, and JupyterLab's options, from a command's words."""
-    from learnkit.course.progress import working_copy
-
-    words = [word for word in given if word]
-    end = next((n for n, word in enumerate(words) if word.startswith("-")), len(words))
-    ours, rest = words[: min(end, 2)], words[min(end, 2) :]
-    if len(ours) == 1 and _LESSON.fullmatch(ours[0]) and not Path(ours[0]).exists():
-        ours.insert(0, "")
-    folder, lesson = [*ours, "", ""][:2]
-    return Path(folder).absolute() if folder else working_copy(), lesson, rest
 
 
 @app.command()

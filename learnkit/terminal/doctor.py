@@ -88,10 +88,7 @@ def _jupyterlab() -> Finding:
 def _sandbox() -> Finding:
     from learnkit.runtime.shell import BwrapShell
 
-    try:
-        works = BwrapShell.available()
-    except (UsageError, OSError):
-        works = False
+    works = BwrapShell.available()
     found = "works" if works else "not here"
     return Finding("bubblewrap", works, found, "lesson 2: a sandbox (Linux; package bubblewrap)")
 

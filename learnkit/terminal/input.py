@@ -293,15 +293,15 @@ class Keyboard:
         self._key_at = time.monotonic()
 
     def _write_again(self, text: str) -> None:
+        rest = self._draft if self.asking else self._session.default_buffer.text
+        self._draft = "\n".join(filter(None, (text, rest)))
+        if not self.asking:
+            self._fill(self._draft)
+
+    def _fill(self, text: str) -> None:
         from prompt_toolkit.document import Document
 
-        buffer = self._session.default_buffer
-        rest = self._draft if self.asking else buffer.text
-        text = "\n".join(filter(None, (text, rest)))
-        if self.asking:
-            self._draft = text
-        else:
-            buffer.reset(Document(text))
+        self._session.default_buffer.reset(Document(text))
 
     def _add(self, question: Question) -> None:
         self._questions.append(question)
@@ -314,21 +314,14 @@ class Keyboard:
         wanted = self._questions[0] if self._questions else None
         if wanted is self._asking:
             return
-        buffer = self._session.default_buffer
-        if self._asking is None and wanted is not None:
+        if self._asking is None:
+            buffer = self._session.default_buffer
             left = self._key_at + PAUSE - time.monotonic()
             if buffer.text and left > 0 and self._loop is not None:
                 self._loop.call_later(left, self._next_question)
                 return
             self._draft = buffer.text
-            buffer.reset()
-        elif wanted is None:
-            from prompt_toolkit.document import Document
-
-            buffer.reset(Document(self._draft))
-            self._draft = ""
-        else:
-            buffer.reset()
+        self._fill("" if wanted else self._draft)
         self._asking = wanted
         self.refresh()
 

@@ -20,10 +20,10 @@ from learnkit.terminal.api_error import waiting
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-#: Where a line has no end of its own: in a pipe, in columns.
 #: How the result of a command that failed ends.
 _EXIT = re.compile(r"\[(exit code \d+)\]\s*\Z")
 
+#: Where a line has no end of its own: in a pipe, in columns.
 PIPE = 160
 #: Lines that are shown of what a running command has printed.
 PRINTED = 3
