@@ -91,13 +91,14 @@ class Worker:
     Attributes:
         name: of the thread.
         ended: is set when the thread's function has returned or raised.
+        error: what it raised, if it did.
     """
 
     def __init__(self, clock: Clock, name: str) -> None:
         self.name = name
         self.ended = clock.signal(f"the end of {name!r}")
         self._clock = clock
-        self._error: BaseException | None = None
+        self.error: BaseException | None = None
         self._raised = False  # the error was raised by a join
         self._value: Any = None
         self._thread: threading.Thread | None = None
@@ -112,20 +113,15 @@ class Worker:
         """Whether the thread has not ended yet, which it does a moment after ``done``."""
         return not self.done or (self._thread is not None and self._thread.is_alive())
 
-    @property
-    def error(self) -> BaseException | None:
-        """What the thread's function raised, if it did."""
-        return self._error
-
     def join(self, timeout: float | None = None) -> Any:
         """Wait for the thread to end."""
         if not self._clock.wait(self.ended, timeout=timeout):
             return None
         if self._thread is not None:
             self._thread.join()
-        if self._error is not None:
+        if self.error is not None:
             self._raised = True
-            raise self._error
+            raise self.error
         return self._value
 
     def _work(self, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
@@ -134,7 +130,7 @@ class Worker:
         except Unwind:
             pass  # the clock has closed: no one joins this thread any more
         except BaseException as error:
-            self._error = error
+            self.error = error
 
 
 class Clock(ABC):
@@ -239,7 +235,7 @@ class Clock(ABC):
         context = contextvars.copy_context()
         with self._guard:
             workers = self._workers
-            keep = [w for w in workers if w._alive or (w._error and not w._raised)]
+            keep = [w for w in workers if w._alive or (w.error and not w._raised)]
             self._workers = [*keep, worker]
         with uninterrupted():  # a thread that runs is known, and one that is known runs
             try:
@@ -268,7 +264,7 @@ class Clock(ABC):
             raise UsageError("a thread of this clock cannot close it: it would wait for itself")
         self._closed = True
         self.stop_all()
-        told = [worker._error for worker in workers if worker._raised]
+        told = [worker.error for worker in workers if worker._raised]
         errors = [error for error in joined(workers, stuck=True) if error not in told]
         self._end_stuck(workers)
         self._workers = []

@@ -318,9 +318,10 @@ def chat(
 
 def _picked(folder: Path) -> str:
     """The name of the session that the user takes from the list; else the command is over."""
+    from prompt_toolkit.application import create_app_session
     from prompt_toolkit.shortcuts import choice
 
-    from learnkit.terminal.input import can_draw
+    from learnkit.terminal.input import can_draw, screen
     from learnkit.terminal.saved import listing, sessions
 
     saved, width = sessions(folder), shutil.get_terminal_size().columns - 10
@@ -329,7 +330,8 @@ def _picked(folder: Path) -> str:
         raise typer.Exit
     options = [(one.path.stem, one_line(str(one), width)) for one in saved]
     try:
-        return choice("Up, Down and Enter choose; Ctrl-C leaves.", options=options)
+        with create_app_session(output=screen()):
+            return choice("Up, Down, Enter; Ctrl-C leaves", options=options)
     except (KeyboardInterrupt, EOFError):
         raise typer.Exit from None
 

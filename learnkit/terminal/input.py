@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.formatted_text import AnyFormattedText
     from prompt_toolkit.history import History
     from prompt_toolkit.key_binding import KeyBindings
+    from prompt_toolkit.output.vt100 import Vt100_Output
 
     from learnkit.terminal.output import Output
 
@@ -48,6 +49,15 @@ def can_draw() -> bool:
     """Whether there is a terminal on both sides, and one that can move its cursor."""
     both = sys.stdin.isatty() and sys.stdout.isatty()
     return both and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "")
+
+
+def screen() -> Vt100_Output:
+    """The terminal: not asked where its cursor is, it gets the lines that are needed, no more."""
+    from prompt_toolkit.output.vt100 import Vt100_Output
+
+    made = Vt100_Output.from_pty(sys.stdout)
+    made.enable_cpr = False
+    return made
 
 
 def history_file() -> Path:
@@ -362,7 +372,6 @@ def _session(keyboard: Keyboard, history: Path, completer: Completer) -> PromptS
     from prompt_toolkit.application import get_app
     from prompt_toolkit.completion import ConditionalCompleter
     from prompt_toolkit.filters import Condition
-    from prompt_toolkit.output.vt100 import Vt100_Output
     from prompt_toolkit.styles import Style
 
     @Condition
@@ -370,12 +379,9 @@ def _session(keyboard: Keyboard, history: Path, completer: Completer) -> PromptS
         before = get_app().current_buffer.document.text_before_cursor
         return bool(re.search(r"^/[\w-]*$|(?<!\S)@\S+$", before))
 
-    screen = Vt100_Output.from_pty(sys.stdout)
-    # When it does not ask where the cursor is, it draws the lines that it needs, not all below.
-    screen.enable_cpr = False
     session: PromptSession[str] = PromptSession(
         keyboard.above,
-        output=screen,
+        output=screen(),
         multiline=True,
         wrap_lines=True,
         erase_when_done=True,

@@ -379,8 +379,8 @@ def test_a_session_is_taken_from_a_list_with_arrow_keys(desk: Desk, columns: int
         screen.type(f"{said}{ENTER}")
         screen.expect("1 turn")
         leave(screen)
-    screen = desk.chat([lk.say("On.")], "--resume", columns=columns, ready="Up, Down and")
-    screen.until(lambda: bool(re.search(r"> 1\. 2.*draw", screen.text)), "the latest one, chosen")
+    screen = desk.chat([lk.say("On.")], "--resume", columns=columns, ready="Ctrl-C leaves")
+    screen.until(lambda: bool(re.search(r"> +1\. 2.*draw", screen.text)), "the latest one, chosen")
     assert max(map(len, screen.lines)) <= columns
     screen.type(f"{DOWN}{DOWN}{DOWN}{UP}{DOWN}{ENTER}")
     screen.expect("I parse dates.")
@@ -388,7 +388,7 @@ def test_a_session_is_taken_from_a_list_with_arrow_keys(desk: Desk, columns: int
     screen.expect("On.")
     assert desk.server.bodies[0]["messages"][0]["content"] == "parse dates"
     leave(screen)
-    screen = desk.chat([], "--resume", columns=columns, ready="Up, Down and")
+    screen = desk.chat([], "--resume", columns=columns, ready="Ctrl-C leaves")
     screen.type(CTRL_C)
     assert screen.ended() == 0
     assert screen.modes == screen.before
