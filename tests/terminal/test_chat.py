@@ -636,22 +636,14 @@ def test_what_is_missing_is_said_in_a_sentence(arguments: list[str], says: str) 
         assert terminal.ended() == 2
 
 
-@pytest.mark.slow
 def test_a_server_that_refuses_cache_control_is_asked_without_it(tmp_path: Path) -> None:
     script = [lk.use("task_list"), lk.say("Nothing to do."), lk.say("Still nothing.")]
     with serving(script, refused=["cache_control"]) as server:
-        env = {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": server.url}
-        with dumb(str(tmp_path), **env) as terminal:
-            terminal.expect("0 turns] >")
-            terminal.type(f"what is left?{ENTER}")
-            terminal.expect("(this server refuses cache_control: no prompt cache from now on)")
-            terminal.expect("Nothing to do.")
-            terminal.expect("2 turns] >")
-            terminal.type(f"sure?{ENTER}")
-            terminal.expect("Still nothing.")
-            terminal.expect("3 turns] >")
-            terminal.type(CTRL_D)
-            assert terminal.ended() == 0
+        client = anthropic.Anthropic(api_key="local-test", base_url=server.url)
+        client.clock = lk.VirtualClock()  # type: ignore[attr-defined]
+        text = Talk(tmp_path, client, ["what is left?", "sure?"]).text
+    assert text.count("(this server refuses cache_control: no prompt cache from now on)") == 1
+    assert "Still nothing." in text
     assert ["cache_control" in body for body in server.bodies] == [True, False, False, False]
     said = [one["content"] for one in server.bodies[-1]["messages"] if one["role"] == "user"]
     assert (said[0], said[-1]) == ("what is left?", "sure?")

@@ -101,8 +101,5 @@ def test_without_settings_the_defaults_are_named(monkeypatch: pytest.MonkeyPatch
     assert "the API's own" in found("ANTHROPIC_BASE_URL").found
     assert found("ANTHROPIC_BASE_URL").works
     assert found("model").found.endswith("(the default)")
-
-
-def test_the_model_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEARNKIT_MODEL", "a-model")
     assert found("model").found == "a-model (LEARNKIT_MODEL)"
