@@ -277,7 +277,7 @@ class Chat:
 
         expected = playback.next
         if expected is None:
-            self.output.say("The recording is over; /quit leaves.", "dim")
+            self._announce(playback)
             return
         if text not in ("", expected.strip()):
             self.output.say(

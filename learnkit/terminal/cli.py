@@ -526,10 +526,10 @@ def _rows(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def _tell(text: str) -> None:
     """Say something on standard error; in a terminal its lines end between words."""
     from rich.console import Console
+    from rich.text import Text
 
     console = Console(stderr=True)
-    told = f"learnkit: {clean(text)}"
-    console.print(told, markup=False, highlight=False, soft_wrap=not console.is_terminal)
+    console.print(Text(f"learnkit: {clean(text)}"), soft_wrap=not console.is_terminal)
 
 
 def main() -> None:

@@ -189,7 +189,7 @@ def _used(who: str, events: Sequence[Event]) -> str:
     """What an agent has used, or all of them."""
     from learnkit.core.usage import Meter, Usage
 
-    used, about = Meter.of(events), ""
+    used = Meter.of(events)
     about = "≈" if used.simulated else ""
     cost = Usage.of(events).cost
     parts = (

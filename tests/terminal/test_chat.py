@@ -638,8 +638,10 @@ def test_what_is_missing_is_said_in_a_sentence(arguments: list[str], says: str) 
 
 def test_a_server_that_refuses_cache_control_is_asked_without_it(tmp_path: Path) -> None:
     script = [lk.use("task_list"), lk.say("Nothing to do."), lk.say("Still nothing.")]
-    with serving(script, refused=["cache_control"]) as server:
-        client = anthropic.Anthropic(api_key="local-test", base_url=server.url)
+    with (
+        serving(script, refused=["cache_control"]) as server,
+        anthropic.Anthropic(api_key="local-test", base_url=server.url) as client,
+    ):
         client.clock = lk.VirtualClock()  # type: ignore[attr-defined]
         text = Talk(tmp_path, client, ["what is left?", "sure?"]).text
     assert text.count("(this server refuses cache_control: no prompt cache from now on)") == 1
