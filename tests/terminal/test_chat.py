@@ -177,7 +177,7 @@ def test_rewind_puts_files_and_conversation_back_and_says_what_it_does_not(tmp_p
     talk = Talk(tmp_path, model, lines, rules=Rules(mode="yes"))
     assert "  1  two  a.txt\n  2  three  a.txt\n" in talk.text
     assert talk.text.count("put back: a.txt; commands are not undone") == 2
-    assert "the conversation is as it was before" in talk.text
+    assert talk.text.count("the conversation is as it was before") == 1
     assert "/rewind takes the number of a prompt, such as /rewind 3, not 'x'" in talk.text
     assert talk.chat.agent.messages[0]["content"] == "four"
 
