@@ -62,9 +62,6 @@ class Signal:
         """Whether the signal is on."""
         return self._on
 
-    def __repr__(self) -> str:
-        return f"<Signal {self.name!r} {'set' if self._on else 'not set'}>"
-
 
 #: What the caller of this code may be stopped by, from the outermost block to the innermost.
 _STOPS: contextvars.ContextVar[tuple[Signal, ...]] = contextvars.ContextVar("stops", default=())
@@ -94,13 +91,14 @@ class Worker:
     Attributes:
         name: of the thread.
         ended: is set when the thread's function has returned or raised.
+        error: what it raised, if it did.
     """
 
     def __init__(self, clock: Clock, name: str) -> None:
         self.name = name
         self.ended = clock.signal(f"the end of {name!r}")
         self._clock = clock
-        self._error: BaseException | None = None
+        self.error: BaseException | None = None
         self._raised = False  # the error was raised by a join
         self._value: Any = None
         self._thread: threading.Thread | None = None
@@ -115,20 +113,15 @@ class Worker:
         """Whether the thread has not ended yet, which it does a moment after ``done``."""
         return not self.done or (self._thread is not None and self._thread.is_alive())
 
-    @property
-    def error(self) -> BaseException | None:
-        """What the thread's function raised, if it did."""
-        return self._error
-
     def join(self, timeout: float | None = None) -> Any:
         """Wait for the thread to end."""
         if not self._clock.wait(self.ended, timeout=timeout):
             return None
         if self._thread is not None:
             self._thread.join()
-        if self._error is not None:
+        if self.error is not None:
             self._raised = True
-            raise self._error
+            raise self.error
         return self._value
 
     def _work(self, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
@@ -137,10 +130,7 @@ class Worker:
         except Unwind:
             pass  # the clock has closed: no one joins this thread any more
         except BaseException as error:
-            self._error = error
-
-    def __repr__(self) -> str:
-        return f"<Worker {self.name!r} {'done' if self.done else 'running'}>"
+            self.error = error
 
 
 class Clock(ABC):
@@ -245,7 +235,7 @@ class Clock(ABC):
         context = contextvars.copy_context()
         with self._guard:
             workers = self._workers
-            keep = [w for w in workers if w._alive or (w._error and not w._raised)]
+            keep = [w for w in workers if w._alive or (w.error and not w._raised)]
             self._workers = [*keep, worker]
         with uninterrupted():  # a thread that runs is known, and one that is known runs
             try:
@@ -274,7 +264,7 @@ class Clock(ABC):
             raise UsageError("a thread of this clock cannot close it: it would wait for itself")
         self._closed = True
         self.stop_all()
-        told = [worker._error for worker in workers if worker._raised]
+        told = [worker.error for worker in workers if worker._raised]
         errors = [error for error in joined(workers, stuck=True) if error not in told]
         self._end_stuck(workers)
         self._workers = []

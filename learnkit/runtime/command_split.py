@@ -124,13 +124,7 @@ class _Reader:
                 raise ValueError("the quotation has no end, or a command in it")
             if char == "$":
                 self._variable()
-            elif char == "\\" and self._line[self._at : self._at + 1] in (
-                "$",
-                "`",
-                '"',
-                "\\",
-                "\n",
-            ):
+            elif char == "\\" and self._line[self._at : self._at + 1] in _ESCAPED:
                 self._escaped()
             else:
                 self._add(char)

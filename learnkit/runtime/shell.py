@@ -13,9 +13,10 @@ import subprocess
 import tempfile
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import IO, Protocol
@@ -96,7 +97,49 @@ class Shell(Protocol):
         ...
 
 
-class LocalShell:
+class AnyOf:
+    """A stop signal that is set when one of several is."""
+
+    def __init__(self, *stops: Stop | None) -> None:
+        self._stops = [stop for stop in stops if stop is not None]
+
+    def is_set(self) -> bool:
+        return any(stop.is_set() for stop in self._stops)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a shell is asked to do: the arguments of :meth:`Shell.run`, with the folder resolved."""
+
+    command: str
+    folder: Path
+    timeout: float
+    stop: AnyOf
+    started: Callable[[], object] | None
+    stdin: str | None
+    heard: Callable[[str], object] | None
+
+
+class _Shell(ABC):
+    def run(
+        self,
+        command: str,
+        cwd: str | Path,
+        timeout: float = 120.0,
+        stop: Stop | None = None,
+        started: Callable[[], object] | None = None,
+        stdin: str | None = None,
+        heard: Callable[[str], object] | None = None,
+    ) -> ShellResult:
+        """See :meth:`Shell.run`."""
+        folder = _folder(cwd)
+        return self._run(_Asked(command, folder, timeout, AnyOf(stop), started, stdin, heard))
+
+    @abstractmethod
+    def _run(self, asked: _Asked) -> ShellResult: ...
+
+
+class LocalShell(_Shell):
     """Runs commands as the current user, with nothing between them and the machine.
 
     The environment holds the names of an allow-list, such as PATH, proxies and git's settings,
@@ -117,23 +160,11 @@ class LocalShell:
     def __init__(self, env: Mapping[str, str] | None = None) -> None:
         self._env = environment(env or {})
 
-    def run(
-        self,
-        command: str,
-        cwd: str | Path,
-        timeout: float = 120.0,
-        stop: Stop | None = None,
-        started: Callable[[], object] | None = None,
-        stdin: str | None = None,
-        heard: Callable[[str], object] | None = None,
-    ) -> ShellResult:
-        """See :meth:`Shell.run`."""
-        return _run(
-            ["bash", "-c", command], _folder(cwd), self._env, timeout, stop, started, stdin, heard
-        )
+    def _run(self, asked: _Asked) -> ShellResult:
+        return _run(["bash", "-c", asked.command], self._env, asked)
 
 
-class BwrapShell:
+class BwrapShell(_Shell):
     """Runs commands in a bubblewrap sandbox (Linux).
 
     The command sees the machine read-only, a private ``/tmp`` and ``/run``, no network and no
@@ -174,18 +205,8 @@ class BwrapShell:
         """Whether sandboxes can be made on this machine."""
         return _bwrap_problem() is None
 
-    def run(
-        self,
-        command: str,
-        cwd: str | Path,
-        timeout: float = 120.0,
-        stop: Stop | None = None,
-        started: Callable[[], object] | None = None,
-        stdin: str | None = None,
-        heard: Callable[[str], object] | None = None,
-    ) -> ShellResult:
-        """See :meth:`Shell.run`."""
-        folder = _folder(cwd)
+    def _run(self, asked: _Asked) -> ShellResult:
+        folder = asked.folder
         if folder == Path("/"):
             raise UsageError("the sandbox cannot run in '/': the whole machine would be writable")
         sandbox = Sandbox.of(folder, self._writable, for_git=self._for_git)
@@ -193,10 +214,10 @@ class BwrapShell:
         if bwrap is None:
             raise ToolError(f"cannot run: {_MISSING}")
         argv = [bwrap, *BASE, *sandbox.mounts(), "--chdir", str(folder)]
-        argv += ["--", "bash", "-c", command]
+        argv += ["--", "bash", "-c", asked.command]
         try:
-            stops = AnyOf(sandbox, stop)
-            result = _run(argv, folder, self._env, timeout, stops, started, stdin, heard)
+            stop = AnyOf(sandbox, asked.stop)
+            result = _run(argv, self._env, replace(asked, stop=stop))
         finally:
             made = sandbox.clear()
         if made:
@@ -209,16 +230,6 @@ class BwrapShell:
                 "cannot protect it then. The command was ended; run it again"
             )
         return result
-
-
-class AnyOf:
-    """A stop signal that is set when one of several is."""
-
-    def __init__(self, *stops: Stop | None) -> None:
-        self._stops = [stop for stop in stops if stop is not None]
-
-    def is_set(self) -> bool:
-        return any(stop.is_set() for stop in self._stops)
 
 
 _MISSING = "bubblewrap is not installed (Debian, Ubuntu: apt install bubblewrap)"
@@ -249,32 +260,23 @@ def _folder(path: str | Path) -> Path:
     return folder.resolve()
 
 
-def _run(
-    argv: list[str],
-    cwd: Path,
-    env: dict[str, str],
-    timeout: float,
-    stop: Stop | None,
-    started: Callable[[], object] | None,
-    stdin: str | None,
-    heard: Callable[[str], object] | None,
-) -> ShellResult:
+def _run(argv: list[str], env: dict[str, str], asked: _Asked) -> ShellResult:
     """Check, and supervise the command from a thread that no interrupt can strike.
 
     Python raises KeyboardInterrupt in the main thread, wherever that is: also after a process
     has been started and before anybody knows of it.
     """
-    if not timeout > 0:
-        raise UsageError(f"the time limit is {timeout} s; it must be above 0")
-    interrupted, done = threading.Event(), threading.Event()
-    stops = (interrupted,) if stop is None else (interrupted, stop)
+    if not asked.timeout > 0:
+        raise UsageError(f"the time limit is {asked.timeout} s; it must be above 0")
     if threading.current_thread() is not threading.main_thread():
-        return _supervise(argv, cwd, env, timeout, stops, started, stdin, heard)
+        return _supervise(argv, env, asked)
+    interrupted, done = threading.Event(), threading.Event()
+    asked = replace(asked, stop=AnyOf(interrupted, asked.stop))
     outcome: list[ShellResult | Exception] = []
 
     def work() -> None:
         try:
-            outcome.append(_supervise(argv, cwd, env, timeout, stops, started, stdin, heard))
+            outcome.append(_supervise(argv, env, asked))
         except Exception as error:
             outcome.append(error)
         finally:
@@ -298,30 +300,21 @@ def _run(
     return outcome[0]
 
 
-def _supervise(
-    argv: list[str],
-    cwd: Path,
-    env: dict[str, str],
-    timeout: float,
-    stops: Sequence[Stop],
-    started: Callable[[], object] | None,
-    stdin: str | None,
-    heard: Callable[[str], object] | None,
-) -> ShellResult:
-    if any(stop.is_set() for stop in stops):
+def _supervise(argv: list[str], env: dict[str, str], asked: _Asked) -> ShellResult:
+    if asked.stop.is_set():
         return ShellResult("", None, stopped=True)
     mark = os.urandom(8).hex()
     # To a file, not a pipe: a grandchild that holds a pipe open would keep its reader waiting.
     with tempfile.TemporaryFile("a+b") as file, tempfile.TemporaryFile() as given:
-        if stdin is not None:  # also a file, so that nobody has to feed a pipe
-            given.write(stdin.encode("utf-8", "replace"))
+        if asked.stdin is not None:  # also a file, so that nobody has to feed a pipe
+            given.write(asked.stdin.encode("utf-8", "replace"))
             given.seek(0)
         try:
             process = subprocess.Popen(
                 argv,
-                cwd=cwd,
+                cwd=asked.folder,
                 env={**env, _MARK: mark},
-                stdin=subprocess.DEVNULL if stdin is None else given,
+                stdin=subprocess.DEVNULL if asked.stdin is None else given,
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -332,9 +325,9 @@ def _supervise(
         family = Family(process, f"{_MARK}={mark}".encode())
         grace, why = GRACE, ""
         try:
-            if started is not None:
-                started()
-            why = _wait(process, file, timeout, stops, heard)
+            if asked.started is not None:
+                asked.started()
+            why = _wait(process, file, asked)
             if why == "flooded":
                 grace = 0.0  # in half a second it could write another gigabyte
         finally:
@@ -357,28 +350,23 @@ def _supervise(
     )
 
 
-def _wait(
-    process: subprocess.Popen[bytes],
-    file: IO[bytes],
-    timeout: float,
-    stops: Sequence[Stop],
-    heard: Callable[[str], object] | None,
-) -> str:
+def _wait(process: subprocess.Popen[bytes], file: IO[bytes], asked: _Asked) -> str:
     """Wait for the main process; return why it has to be ended, or "" when it has ended."""
     began = time.monotonic()
-    deadline, told, size = began + timeout, began, 0
+    deadline, told, size = began + asked.timeout, began, 0
     pause = 0.0005  # short at first, so that a quick command is not made slow
     while process.poll() is None:
-        if any(stop.is_set() for stop in stops):
+        if asked.stop.is_set():
             return "stopped"
         if time.monotonic() >= deadline:
             return "timed_out"
         printed = os.fstat(file.fileno()).st_size
         if printed > DISK_LIMIT:
             return "flooded"
-        if heard is not None and printed > size and time.monotonic() - told >= HEARD:
+        if asked.heard is not None and printed > size and time.monotonic() - told >= HEARD:
             begin = max(size, printed - 4_000)
-            heard(os.pread(file.fileno(), printed - begin, begin).decode("utf-8", "replace"))
+            printed_since = os.pread(file.fileno(), printed - begin, begin)
+            asked.heard(printed_since.decode("utf-8", "replace"))
             told, size = time.monotonic(), printed
         time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
         pause = min(pause * 1.5, 0.02)

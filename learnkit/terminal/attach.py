@@ -10,11 +10,10 @@ from pathlib import Path
 
 from learnkit.core.content import Block
 from learnkit.core.frames import ATTACHMENT, attribute, defused
-from learnkit.core.media_tokens import size_of
 from learnkit.errors import UsageError
 
-#: Characters of a text that go along, bytes of a picture (5 MB in base64), pixels of its edge.
-TEXT, PICTURE, EDGE = 50_000, 3_750_000, 8_000
+#: Characters of a text that go along, bytes of a picture (5 MB in base64).
+TEXT, PICTURE = 50_000, 3_750_000
 #: What may follow a name in a sentence.
 SIGNS = ".,;:!?)"
 
@@ -81,8 +80,8 @@ def _block(path: Path, name: str) -> tuple[Block, str]:
         content = file.read(PICTURE + 1)
     for kind, begins in _TYPES.items():
         if re.match(begins, content, re.DOTALL):
-            if problem := _fault(kind, content):
-                raise ValueError(problem)
+            if len(content) > PICTURE:
+                raise ValueError(f"a picture may have {PICTURE:,} bytes; make it smaller")
             data = base64.b64encode(content).decode()
             source = {"type": "base64", "media_type": f"image/{kind}", "data": data}
             return {"type": "image", "source": source}, ""
@@ -94,21 +93,3 @@ def _block(path: Path, name: str) -> tuple[Block, str]:
         text, about = text[:TEXT], f", its first {TEXT:,} characters"
     head = f'<{ATTACHMENT} path="{attribute(name)}">{about.lstrip(", ")}'
     return {"type": "text", "text": f"{head}\n{defused(text)}\n</{ATTACHMENT}>"}, about
-
-
-def _fault(kind: str, content: bytes) -> str:
-    """Why the API would refuse a picture, as far as that is seen without decoding it."""
-    if len(content) > PICTURE:
-        return f"a picture may have {PICTURE:,} bytes; make it smaller"
-    width, height = size_of(content) or (0, 0)
-    ends = {
-        "png": b"IEND" in content[-100:],
-        "jpeg": content.rfind(b"\xff\xd9") > len(content) // 2,  # a preview in it has one, too
-        "gif": content.rstrip(b"\0").endswith(b";"),
-        "webp": len(content) >= 8 + int.from_bytes(content[4:8], "little"),
-    }
-    if not (width and height and ends[kind]):
-        return "the picture is damaged, or not whole"
-    if max(width, height) > EDGE:
-        return f"{width} × {height} pixels; a picture may have {EDGE:,} on each side"
-    return ""

@@ -119,7 +119,7 @@ class Chat:
             except OSError as error:
                 raise LearnkitError(clean(str(error))) from None
             finally:
-                stack.callback(self._part, over if session.limited else None)
+                stack.callback(self._part, over if session.playback is None else None)
             self._talk()
 
     def _part(self, over: threading.Timer | None) -> None:
@@ -277,7 +277,7 @@ class Chat:
 
         expected = playback.next
         if expected is None:
-            self.output.say("The recording is over; /quit leaves.", "dim")
+            self._announce(playback)
             return
         if text not in ("", expected.strip()):
             self.output.say(

@@ -7,7 +7,6 @@ import re
 import shutil
 import sys
 import tempfile
-import textwrap
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from importlib import metadata
@@ -19,7 +18,7 @@ import typer
 from learnkit import __version__
 from learnkit.course import files as course_files
 from learnkit.errors import LearnkitError, UsageError, lab_extra
-from learnkit.events.text import clean
+from learnkit.events.text import clean, one_line
 from learnkit.runtime import atomic_write
 
 if TYPE_CHECKING:
@@ -38,9 +37,6 @@ backend = typer.Typer(
     no_args_is_help=True, help="Prepare the place that keeps teams of several machines."
 )
 app.add_typer(backend, name="backend")
-
-#: A lesson's name or the beginning of its file's, and how it may be mistyped.
-_LESSON = re.compile(r"[sS]?\d\w*")
 
 
 def _say_version(asked: bool) -> None:
@@ -61,10 +57,10 @@ def _common(
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lab(
     context: typer.Context,
-    folder: Annotated[
-        str, typer.Argument(help="of your copies; by default learnkit-course, here")
-    ] = "",
     lesson: Annotated[str, typer.Argument(help="by default the start page, and s01")] = "",
+    folder: Annotated[
+        Path | None, typer.Option(help="of your copies; by default learnkit-course, here")
+    ] = None,
     reset: Annotated[bool, typer.Option(help="start again from fresh copies")] = False,
     copy_only: Annotated[
         bool, typer.Option("--copy-only", help="make the copies, and open nothing")
@@ -75,9 +71,13 @@ def lab(
     Other options go to JupyterLab.
     \f
     """
+    from learnkit.course.progress import working_copy
     from learnkit.course.workbook import folder as workbook
 
-    work, lesson, rest = _placed([folder, lesson, *context.args])
+    work = folder.absolute() if folder else working_copy()
+    rest = context.args
+    if lesson.startswith("-"):
+        lesson, rest = "", [lesson, *rest]
     if any(word.startswith(("--port", "--ServerApp.port")) for word in rest):
         rest += ["--ServerApp.port_retries=0"]  # this one, or an error
     if not copy_only:
@@ -97,19 +97,6 @@ def lab(
     sys.stdout.flush()
     # JupyterLab takes the place of this process, so a signal that ends the one ends the other.
     os.execve(sys.executable, command, workbook.environment(work))
-
-
-def _placed(given: list[str]) -> tuple[Path, str, list[str]]:
-    """The working copy, the lesson to open, and JupyterLab's options, from a command's words."""
-    from learnkit.course.progress import working_copy
-
-    words = [word for word in given if word]
-    end = next((n for n, word in enumerate(words) if word.startswith("-")), len(words))
-    ours, rest = words[: min(end, 2)], words[min(end, 2) :]
-    if len(ours) == 1 and _LESSON.fullmatch(ours[0]) and not Path(ours[0]).exists():
-        ours.insert(0, "")
-    folder, lesson = [*ours, "", ""][:2]
-    return Path(folder).absolute() if folder else working_copy(), lesson, rest
 
 
 @app.command()
@@ -331,16 +318,22 @@ def chat(
 
 def _picked(folder: Path) -> str:
     """The name of the session that the user takes from the list; else the command is over."""
-    from learnkit.terminal.input import can_draw
-    from learnkit.terminal.picker import picked
+    from prompt_toolkit.application import create_app_session
+    from prompt_toolkit.shortcuts import choice
+
+    from learnkit.terminal.input import can_draw, screen
     from learnkit.terminal.saved import listing, sessions
 
-    saved = sessions(folder)
+    saved, width = sessions(folder), shutil.get_terminal_size().columns - 10
     if not (saved and can_draw()):
         typer.echo(listing(folder, "learnkit chat --resume"))
-    elif (number := picked([str(one) for one in saved])) is not None:
-        return saved[number].path.stem
-    raise typer.Exit
+        raise typer.Exit
+    options = [(one.path.stem, one_line(str(one), width)) for one in saved]
+    try:
+        with create_app_session(output=screen()):
+            return choice("Up, Down, Enter; Ctrl-C leaves", options=options)
+    except (KeyboardInterrupt, EOFError):
+        raise typer.Exit from None
 
 
 def _accepts(place: Path, text: str) -> bool:
@@ -532,11 +525,11 @@ def _rows(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def _tell(text: str) -> None:
     """Say something on standard error; in a terminal its lines end between words."""
-    said, columns = f"learnkit: {clean(text)}", shutil.get_terminal_size().columns
-    if sys.stderr.isatty():
-        lines = (textwrap.wrap(one, columns, break_on_hyphens=False) for one in said.split("\n"))
-        said = "\n".join("\n".join(one) for one in lines)
-    typer.echo(said, err=True)
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True)
+    console.print(Text(f"learnkit: {clean(text)}"), soft_wrap=not console.is_terminal)
 
 
 def main() -> None:

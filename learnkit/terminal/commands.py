@@ -189,7 +189,7 @@ def _used(who: str, events: Sequence[Event]) -> str:
     """What an agent has used, or all of them."""
     from learnkit.core.usage import Meter, Usage
 
-    used, about = Meter.of(events), ""
+    used = Meter.of(events)
     about = "≈" if used.simulated else ""
     cost = Usage.of(events).cost
     parts = (
@@ -250,10 +250,6 @@ def _events(agent: Agent, rest: str) -> str:
     return "\n".join(str(agent.events).splitlines()[-number:])
 
 
-def _clear(agent: Agent, rest: str) -> Opened:
-    return Opened()
-
-
 def _resume(agent: Agent, rest: str) -> Answer:
     from learnkit.terminal.saved import FOLDER, chosen, listing
 
@@ -265,8 +261,6 @@ def _export(agent: Agent, rest: str) -> str:
     path = _root(agent) / Path(rest or "conversation.md").expanduser()
     if path.exists():
         raise UsageError(f"{path} is there already; give another name, as /export NAME.md")
-    if not path.parent.is_dir():
-        raise UsageError(f"there is no folder {path.parent}; make it, or give another name")
     if path.suffix == ".jsonl":
         agent.events.save(path)
         return f"{path} has the event log: lk.EventLog.load reads it"
@@ -294,10 +288,6 @@ def _diff(agent: Agent, rest: str) -> str:
     return (
         "\n".join([changed.rstrip(), *new]).strip() or "nothing has changed since the last commit"
     )
-
-
-def _init(agent: Agent, rest: str) -> Prompt:
-    return Prompt(INIT)
 
 
 def _rewind(agent: Agent, rest: str) -> str:
@@ -437,10 +427,12 @@ COMMANDS: dict[str, Command] = {
     "cost": Command("turns, tokens and money so far, by agent", _cost),
     "model": Command("which model answers, or another one", _model, "[NAME]"),
     "diff": Command("what has changed since the last commit", _diff, "[PATH]"),
-    "init": Command("have the agent write AGENTS.md", _init, at_once=False),
+    "init": Command("have the agent write AGENTS.md", lambda *_: Prompt(INIT), at_once=False),
     "rewind": Command("the prompts, or back to before one", _rewind, "[NUMBER]", at_once=False),
     "permissions": Command("the rules; another mode, or a rule more", _permissions, "[RULE]"),
-    "clear": Command("begin a new conversation; /resume finds this one", _clear, at_once=False),
+    "clear": Command(
+        "begin a new conversation; /resume finds this one", lambda *_: Opened(), at_once=False
+    ),
     "resume": Command("the saved conversations, or one of them", _resume, "[ID]", at_once=False),
     "export": Command("write the conversation to a file, .md or .jsonl", _export, "[FILE]"),
     "goal": Command(

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import shutil
 import subprocess
 import sys
-import urllib.request
 from dataclasses import dataclass
 from importlib import metadata
 from urllib.parse import urlsplit
 
 from learnkit.course import files as course_files
 from learnkit.errors import UsageError
-
-#: Servers of the Messages API on this machine: their usual port, a path that only they answer with
-#: JSON that has a key, and what they leave out, as docs/live.md says with the sources.
-SERVERS = {
-    "Ollama": (11434, "/api/version", "version", "tool_choice, prompt cache, PDFs"),
-    "LM Studio": (1234, "/api/v1/models", "models", "prompt cache, PDFs; tools as the model can"),
-    "llama.cpp": (8080, "/props", "total_slots", "prompt cache, PDFs; tools need --jinja"),
-    "vLLM": (8000, "/version", "version", "PDFs; tools need --enable-auto-tool-choice"),
-}
-#: Seconds that such a server may take.
-PATIENCE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +36,18 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Check everything that learnkit can use."""
-    here = [_python(), _git(), _course(), _copies(), _jupyterlab(), _sandbox()]
-    return [*here, _key(), _server(), _model(), *map(_local, SERVERS)]
+    from learnkit.clients.connect import model_setting
 
-
-def _python() -> Finding:
-    found = ".".join(map(str, sys.version_info[:3]))
-    good = sys.version_info >= (3, 11)
-    return Finding("Python", good, found, "runs everything; 3.11 or newer", needed=True)
+    version = ".".join(map(str, sys.version_info[:3]))
+    key = "set" if os.environ.get("ANTHROPIC_API_KEY") else "not set"
+    chosen = "LEARNKIT_MODEL" if os.environ.get("LEARNKIT_MODEL") else "the default"
+    return [
+        Finding("Python", True, version, "runs everything; 3.11 or newer", needed=True),
+        *(_git(), _course(), _copies(), _jupyterlab(), _sandbox()),
+        Finding("ANTHROPIC_API_KEY", key == "set", key, "only for mode live; lessons need none"),
+        _server(),
+        Finding("model", True, f"{model_setting()} ({chosen})", "mode live and record"),
+    ]
 
 
 def _git() -> Finding:
@@ -97,18 +88,9 @@ def _jupyterlab() -> Finding:
 def _sandbox() -> Finding:
     from learnkit.runtime.shell import BwrapShell
 
-    try:
-        works = BwrapShell.available()
-    except (UsageError, OSError):
-        works = False
+    works = BwrapShell.available()
     found = "works" if works else "not here"
     return Finding("bubblewrap", works, found, "lesson 2: a sandbox (Linux; package bubblewrap)")
-
-
-def _key() -> Finding:
-    there = bool(os.environ.get("ANTHROPIC_API_KEY"))
-    found = "set" if there else "not set"
-    return Finding("ANTHROPIC_API_KEY", there, found, "only for mode live; lessons need none")
 
 
 def _server() -> Finding:
@@ -120,25 +102,3 @@ def _server() -> Finding:
     found = host or ("set, but no address" if address else "not set: the API's own")
     works = bool(host or not address)
     return Finding("ANTHROPIC_BASE_URL", works, found, "mode live with a compatible server")
-
-
-def _model() -> Finding:
-    from learnkit.clients.connect import model_setting
-
-    chosen = "LEARNKIT_MODEL" if os.environ.get("LEARNKIT_MODEL") else "the default"
-    return Finding("model", True, f"{model_setting()} ({chosen})", "mode live and record")
-
-
-def _local(name: str) -> Finding:
-    """Whether a server of this name answers where it usually does."""
-    port, path, key, left_out = SERVERS[name]
-    address = f"http://127.0.0.1:{port}"
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with direct.open(f"{address}{path}", timeout=PATIENCE) as answer:
-            there = key in json.loads(answer.read(100_000))
-    except (OSError, ValueError, TypeError):  # nobody, or another program
-        there = False
-    found = f"answers at {address}" if there else f"not at {address}"
-    purpose = f"set ANTHROPIC_BASE_URL={address}, any key, LEARNKIT_MODEL; leaves out: {left_out}"
-    return Finding(name, there, found, purpose if there else "a model on this machine")

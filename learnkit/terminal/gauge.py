@@ -25,20 +25,15 @@ def _context(agent: Agent) -> str:
     from learnkit.core.catalog import MODELS
     from learnkit.core.token_count import estimate_tokens, sent
 
-    tokens, about = 0, ""
-    for event in reversed(list(agent.events)):
-        if event.lane == agent.name and event.type == "messages.rewritten":
-            break
-        if event.lane == agent.name and event.type == "model.replied":
-            usage = event.data["usage"]
-            tokens = sent(usage) + int(usage.get("output_tokens") or 0)
-            about = "≈" if usage.get("simulated") else ""
-            break
+    own = [event for event in agent.events if event.lane == agent.name]
+    known = [event for event in own if event.type in ("messages.rewritten", "model.replied")]
+    usage = known[-1].data.get("usage", {}) if known else {}  # a rewritten one has none
+    tokens = sent(usage) + int(usage.get("output_tokens") or 0)
+    about = "≈" if usage.get("simulated") or not tokens else ""
     if not tokens:
-        parts = (agent.system, agent.specs, agent.messages)
-        tokens, about = sum(map(estimate_tokens, parts)), "≈"
-    known = MODELS.get(agent.model)
-    return f"{about}{100 * tokens / known.window:.0f} %" if known else f"{about}{tokens:,} tokens"
+        tokens = sum(map(estimate_tokens, (agent.system, agent.specs, agent.messages)))
+    model = MODELS.get(agent.model)
+    return f"{about}{100 * tokens / model.window:.0f} %" if model else f"{about}{tokens:,} tokens"
 
 
 def _place(workspace: Path) -> str:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.formatted_text import AnyFormattedText
     from prompt_toolkit.history import History
     from prompt_toolkit.key_binding import KeyBindings
+    from prompt_toolkit.output.vt100 import Vt100_Output
 
     from learnkit.terminal.output import Output
 
@@ -48,6 +49,15 @@ def can_draw() -> bool:
     """Whether there is a terminal on both sides, and one that can move its cursor."""
     both = sys.stdin.isatty() and sys.stdout.isatty()
     return both and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "")
+
+
+def screen() -> Vt100_Output:
+    """The terminal: not asked where its cursor is, it gets the lines that are needed, no more."""
+    from prompt_toolkit.output.vt100 import Vt100_Output
+
+    made = Vt100_Output.from_pty(sys.stdout)
+    made.enable_cpr = False
+    return made
 
 
 def history_file() -> Path:
@@ -293,15 +303,15 @@ class Keyboard:
         self._key_at = time.monotonic()
 
     def _write_again(self, text: str) -> None:
+        rest = self._draft if self.asking else self._session.default_buffer.text
+        self._draft = "\n".join(filter(None, (text, rest)))
+        if not self.asking:
+            self._fill(self._draft)
+
+    def _fill(self, text: str) -> None:
         from prompt_toolkit.document import Document
 
-        buffer = self._session.default_buffer
-        rest = self._draft if self.asking else buffer.text
-        text = "\n".join(filter(None, (text, rest)))
-        if self.asking:
-            self._draft = text
-        else:
-            buffer.reset(Document(text))
+        self._session.default_buffer.reset(Document(text))
 
     def _add(self, question: Question) -> None:
         self._questions.append(question)
@@ -314,21 +324,14 @@ class Keyboard:
         wanted = self._questions[0] if self._questions else None
         if wanted is self._asking:
             return
-        buffer = self._session.default_buffer
-        if self._asking is None and wanted is not None:
+        if self._asking is None:
+            buffer = self._session.default_buffer
             left = self._key_at + PAUSE - time.monotonic()
             if buffer.text and left > 0 and self._loop is not None:
                 self._loop.call_later(left, self._next_question)
                 return
             self._draft = buffer.text
-            buffer.reset()
-        elif wanted is None:
-            from prompt_toolkit.document import Document
-
-            buffer.reset(Document(self._draft))
-            self._draft = ""
-        else:
-            buffer.reset()
+        self._fill("" if wanted else self._draft)
         self._asking = wanted
         self.refresh()
 
@@ -369,7 +372,6 @@ def _session(keyboard: Keyboard, history: Path, completer: Completer) -> PromptS
     from prompt_toolkit.application import get_app
     from prompt_toolkit.completion import ConditionalCompleter
     from prompt_toolkit.filters import Condition
-    from prompt_toolkit.output.vt100 import Vt100_Output
     from prompt_toolkit.styles import Style
 
     @Condition
@@ -377,12 +379,9 @@ def _session(keyboard: Keyboard, history: Path, completer: Completer) -> PromptS
         before = get_app().current_buffer.document.text_before_cursor
         return bool(re.search(r"^/[\w-]*$|(?<!\S)@\S+$", before))
 
-    screen = Vt100_Output.from_pty(sys.stdout)
-    # When it does not ask where the cursor is, it draws the lines that it needs, not all below.
-    screen.enable_cpr = False
     session: PromptSession[str] = PromptSession(
         keyboard.above,
-        output=screen,
+        output=screen(),
         multiline=True,
         wrap_lines=True,
         erase_when_done=True,

@@ -30,7 +30,12 @@ TIMEOUT = 120.0
 
 #: What a request may be asked without, the least useful first.
 CACHE, STREAM, TOOLS = "prompt cache", "streaming", "tool calls"
-PARTS = (CACHE, STREAM, TOOLS)
+#: What to do where a server refuses one of them.
+WITHOUT = {
+    CACHE: "use Agent(request={'cache_control': None}); chat does so by itself",
+    STREAM: "use agent.run, not agent.stream; chat shows replies whole",
+    TOOLS: "an agent can't work with this server",
+}
 
 
 @tool(read_only=True)
@@ -48,8 +53,8 @@ def check_server(client: anthropic.Anthropic, model: str) -> list[Finding]:
     quick: Any = client.with_options(max_retries=0, timeout=TIMEOUT)
     quick.clock = getattr(client, "clock", None)
     first: Exception | None = None
-    for number in range(len(PARTS) + 1):
-        for left_out in combinations(PARTS, number):
+    for number in range(len(WITHOUT) + 1):
+        for left_out in combinations(WITHOUT, number):
             try:
                 return _abilities(*_asked(quick, model, frozenset(left_out)), left_out)
             except UsageError:
@@ -98,28 +103,26 @@ def _abilities(
     data = {event.type: event.data for event in agent.events}
     replied = data["model.replied"]
     named = replied.get("model") or "a model without a name"
+    found = {
+        STREAM: _streaming(pieces),
+        TOOLS: _tools(agent, data.get("reply.repaired", {}).get("problems")),
+        CACHE: _cache(replied["usage"]),
+    }
+    refused = {part: Finding(part, False, "refused", WITHOUT[part]) for part in left_out}
     return [
         Finding("answer", True, f"{named} in {seconds:.1f} s"),
-        _streaming(pieces, left_out),
-        _tools(agent, data.get("reply.repaired", {}).get("problems"), left_out),
-        _cache(replied["usage"], left_out),
+        *(found | refused).values(),
         _usage(agent, replied["usage"]),
     ]
 
 
-def _streaming(pieces: list[tuple[str, float]], left_out: tuple[str, ...]) -> Finding:
-    if STREAM in left_out:
-        advice = "use agent.run, not agent.stream; chat shows replies whole"
-        return Finding(STREAM, False, "refused", advice)
+def _streaming(pieces: list[tuple[str, float]]) -> Finding:
     found = f"first words after {pieces[0][1]:.1f} s" if pieces else "accepted"
     return Finding(STREAM, True, found)
 
 
-def _tools(agent: Agent, problems: list[str] | None, left_out: tuple[str, ...]) -> Finding:
-    if TOOLS in left_out:
-        return Finding(TOOLS, False, "refused", "an agent can't work with this server")
-    calls = [event for event in agent.events if event.type == "tool.ended"]
-    if not calls:
+def _tools(agent: Agent, problems: list[str] | None) -> Finding:
+    if not any(event.type == "tool.ended" for event in agent.events):
         advice = "the model answered in text; another model may call tools"
         return Finding(TOOLS, False, "none came", advice)
     if problems:
@@ -127,10 +130,7 @@ def _tools(agent: Agent, problems: list[str] | None, left_out: tuple[str, ...]) 
     return Finding(TOOLS, True, "a call came with its id and arguments")
 
 
-def _cache(usage: dict[str, Any], left_out: tuple[str, ...]) -> Finding:
-    if CACHE in left_out:
-        advice = "use Agent(request={'cache_control': None}); chat does so by itself"
-        return Finding(CACHE, False, "refused", advice)
+def _cache(usage: dict[str, Any]) -> Finding:
     counted = "cache_read_input_tokens" in usage or "cache_creation_input_tokens" in usage
     return Finding(CACHE, True, "accepted, and counted" if counted else "accepted, not counted")
 

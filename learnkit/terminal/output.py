@@ -20,10 +20,10 @@ from learnkit.terminal.api_error import waiting
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-#: Where a line has no end of its own: in a pipe, in columns.
 #: How the result of a command that failed ends.
 _EXIT = re.compile(r"\[(exit code \d+)\]\s*\Z")
 
+#: Where a line has no end of its own: in a pipe, in columns.
 PIPE = 160
 #: Lines that are shown of what a running command has printed.
 PRINTED = 3
@@ -55,7 +55,6 @@ class Output:
         self.api = ""  # the address of the server that the models are asked at
         self._lock = threading.RLock()  # a line of a reply and a teammate's line never mix
         self._tail = ""
-        self._looked = 0  # up to where the tail has been searched for complete blocks
         self._printed = False  # a block of this reply is on the screen
         self.status = Status(name)
         self._numbers: dict[tuple[str, str], int] = {}  # of running calls, by lane and id
@@ -64,10 +63,7 @@ class Output:
 
     def begin(self, events: EventLog) -> None:
         """A conversation begins, or goes on: count its calls."""
-        started = [event for event in events if event.type == "tool.started"]
-        self._calls = len(started)
-        calls = ((event.lane, str(event.data.get("id"))) for event in started)
-        self._numbers = {call: number for number, call in enumerate(calls, 1)}
+        self._calls = sum(event.type == "tool.started" for event in events)
 
     @property
     def width(self) -> int:
@@ -104,17 +100,15 @@ class Output:
         with self._lock:
             self._tail += text
             self.status.written += len(text)
-            cut = self._complete()
-            if cut:
+            if "\n" in text and (cut := self._complete()):
                 block, self._tail = self._tail[:cut], self._tail[cut:]
-                self._looked = 0
                 self._block(block)
         self._changed()
 
     def end(self) -> None:
         """Show what is left of a reply: it is complete, or was interrupted."""
         with self._lock:
-            block, self._tail, self._looked = self._tail, "", 0
+            block, self._tail = self._tail, ""
             self._block(block)
             self._printed = False
             self.status.written = 0
@@ -139,12 +133,7 @@ class Output:
 
     def _complete(self) -> int:
         """How many characters of the tail are complete blocks, or lines if it is not rendered."""
-        if not self._markdown:
-            return self._tail.rfind("\n") + 1
-        if "\n\n" not in self._tail[max(0, self._looked - 1) :]:
-            return 0
-        self._looked = len(self._tail)
-        return last_block(self._tail)
+        return last_block(self._tail) if self._markdown else self._tail.rfind("\n") + 1
 
     # Events
 

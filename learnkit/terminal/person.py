@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from learnkit.clients.scripted import Reply, Request, ScriptEnded, reply, use
 from learnkit.errors import UsageError
-from learnkit.events.text import clean, count
+from learnkit.events.text import blocks_of, clean, content_text, count
 
 HELP = (
     "Answer with a text, or call a tool: its name, then its argument (bash ls) or its arguments as "
@@ -69,8 +69,7 @@ def part_of(line: str, tools: Mapping[str, Mapping[str, Any]]) -> Reply | str:
             raise UsageError(f"these arguments are not a JSON object: {error}") from None
     if len(required) > 1 or (required and not rest.strip()):
         arguments = json.dumps(dict.fromkeys(required, "…"), ensure_ascii=False)
-        short = f"type {name} and its {required[0]} on one line, such as {name} ls"
-        raise UsageError(short if required == ["command"] else f"type {name} {arguments}")
+        raise UsageError(f"type {name} {arguments}")
     return use(name, **dict.fromkeys(required, rest))
 
 
@@ -88,9 +87,7 @@ def new_lines(request: Request, before: Request | None, lane: str) -> list[str]:
         request.get("system"),
         request.get("tools"),
     ):
-        system = request.get("system") or ""
-        if not isinstance(system, str):
-            system = "\n".join(block.get("text", "") for block in system)
+        system = content_text(request.get("system"))
         lines += [f"system: {line}" for line in system.splitlines()]
         for tool in request.get("tools", []):
             names = ", ".join(tool.get("input_schema", {}).get("properties", {}))
@@ -98,26 +95,18 @@ def new_lines(request: Request, before: Request | None, lane: str) -> list[str]:
             lines.append(f"tool: {tool['name']}({names})  {first}")
             lines += [f"      {line}" for line in more]  # all of it: a model sees nothing else
     for message in messages[known:]:
-        content = message["content"]
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        for block in blocks:
+        for block in blocks_of(message["content"]):
             lines += _block_lines(message["role"], block)
     return lines
 
 
 def _block_lines(role: str, block: Mapping[str, Any]) -> list[str]:
     match block:
-        case {"type": "text", "text": text}:
-            label = role
         case {"type": "tool_use", "name": name, "input": arguments}:
             label, text = "call", f"{name} {json.dumps(arguments, ensure_ascii=False)}"
-        case {"type": "tool_result", "content": content}:
+        case {"type": "tool_result"}:
             label = "error" if block.get("is_error") else "result"
-            text = (
-                content
-                if isinstance(content, str)
-                else "\n".join(part.get("text", f"[{part.get('type')}]") for part in content)
-            )
+            text = content_text(block.get("content"))
         case _:
-            label, text = role, f"[{block.get('type')}]"
+            label, text = role, content_text([block])
     return [f"{label}: {line}" for line in text.splitlines() or [""]]

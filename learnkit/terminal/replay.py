@@ -20,13 +20,9 @@ class Playback:
     """What is left of a recorded conversation, and whether it is paused."""
 
     def __init__(
-        self,
-        recording: Recording,
-        scenario: str,
-        unused: Callable[[], list[str]],
-        lane: str = "lead",
+        self, recording: Recording, scenario: str, unused: Callable[[], list[str]]
     ) -> None:
-        self._said = recording.prompts(scenario, lane)
+        self._said = recording.prompts(scenario, "lead")
         self._unused, self._over = unused, False
         self._goes_on = threading.Event()
         self._goes_on.set()

@@ -38,7 +38,6 @@ class Session:
         record: what saves the log; None if nothing does.
         settings: the user's and the project's, of which the hooks count here.
         playback: the recorded conversation, if one is played.
-        limited: the process may end some seconds after the conversation, whatever still runs.
     """
 
     client: anthropic.Anthropic
@@ -47,7 +46,6 @@ class Session:
     record: Record | None = None
     settings: Settings = field(default_factory=Settings)
     playback: Playback | None = None
-    limited: bool = False
 
 
 class Paused:
@@ -190,7 +188,7 @@ def live(
         client = connect("live", clock=SystemClock(record.time if record else 0.0))
         events = EventLog() if record is None else record.events
         with client.clock:
-            yield Session(client, workspace, events, record, settings or Settings(), limited=True)
+            yield Session(client, workspace, events, record, settings or Settings())
 
 
 @contextmanager

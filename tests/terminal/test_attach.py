@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import os
-import struct
-import zlib
 from pathlib import Path
 
 import pytest
@@ -16,19 +14,7 @@ from learnkit.errors import UsageError
 from learnkit.terminal.attach import PICTURE, TEXT, attached
 from learnkit.terminal.completion import files
 
-
-def png(width: int = 1, height: int = 1) -> bytes:
-    """A picture, black."""
-    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    parts = {b"IHDR": head, b"IDAT": zlib.compress(bytes(width + 1) * height), b"IEND": b""}
-    made = [
-        struct.pack(">I", len(p)) + n + p + struct.pack(">I", zlib.crc32(n + p))
-        for n, p in parts.items()
-    ]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(made)
-
-
-PNG = png()
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(30)
 
 
 @pytest.fixture
@@ -39,11 +25,6 @@ def work(tmp_path: Path) -> Path:
     (work / "two words.md").write_text("two\n")
     (work / "logo.txt").write_bytes(PNG)  # a picture is known by its content
     (work / "fake.png").write_text("no picture\n")
-    (work / "cut.png").write_bytes(PNG[:-14])
-    (work / "wide.png").write_bytes(png(8_001))
-    (work / "cut.jpg").write_bytes(b"\xff\xd8\xff\xc0\0\x11\x08\0\1\0\1" + bytes(40))
-    (work / "cut.gif").write_bytes(b"GIF89a\1\0\1\0" + bytes(9))
-    (work / "cut.webp").write_bytes(b"RIFF\xff\0\0\0WEBPVP8X" + bytes(30))
     (work / "data.bin").write_bytes(b"\0\1")
     (work / "big.png").write_bytes(PNG + bytes(PICTURE))
     (work / "long.txt").write_text("é" * (TEXT + 1))
@@ -80,8 +61,6 @@ def test_what_goes_along(work: Path, prompt: str, kinds: list[str], said: list[s
         ("data.bin", "it is no text, and no picture of a kind that can be sent"),
         ("fake.png", "it is no text, and no picture of a kind that can be sent"),
         ("big.png", "a picture may have 3,750,000 bytes"),
-        ("wide.png", "8001 × 1 pixels; a picture may have 8,000 on each side"),
-        *((f"cut.{one}", "the picture is damaged") for one in ("png", "jpg", "gif", "webp")),
         ("README", "a link leads out of the workspace"),
     ],
 )

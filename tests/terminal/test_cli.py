@@ -20,7 +20,6 @@ from learnkit.clients.recordings.recording import Recording
 from learnkit.course.progress import Progress
 from learnkit.course.publish import execute
 from learnkit.course.workbook import folder as workbook
-from learnkit.terminal.cli import _placed
 
 LESSON = "s01_agent_loop.ipynb"
 
@@ -84,39 +83,6 @@ def test_the_version_is_the_packages_own() -> None:
     assert __version__ == importlib.metadata.version("learnkit")
 
 
-@pytest.mark.parametrize(
-    ("words", "folder", "lesson", "rest"),
-    [
-        ([], "learnkit-course", "", []),
-        (["s03"], "learnkit-course", "s03", []),
-        (["s03_todo"], "learnkit-course", "s03_todo", []),
-        (["S03"], "learnkit-course", "S03", []),
-        (["3"], "learnkit-course", "3", []),
-        (["./3"], "3", "", []),
-        (["mine"], "mine", "", []),
-        (["mine", "s03"], "mine", "s03", []),
-        (["s04"], "s04", "", []),
-        (["s04", "s03", "x.ipynb"], "s04", "s03", ["x.ipynb"]),
-        (["--port", "1"], "learnkit-course", "", ["--port", "1"]),
-        (["s03", "--port", "1"], "learnkit-course", "s03", ["--port", "1"]),
-        (["mine", "s03", "--port=1"], "mine", "s03", ["--port=1"]),
-    ],
-)
-def test_the_words_after_lab_are_a_folder_a_lesson_and_jupyterlabs(
-    words: list[str],
-    folder: str,
-    lesson: str,
-    rest: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delenv("LEARNKIT_WORKBOOK")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "s04").mkdir()  # a folder that there is, though it is called like a lesson
-    given = [*words[:2], *["", ""][len(words[:2]) :], *words[2:]]
-    assert _placed(given) == (tmp_path / folder, lesson, rest)
-
-
 def test_notes_do_not_make_a_folder_somebody_elses(tmp_path: Path) -> None:
     assert Progress(tmp_path / "work" / "progress.json").note("s01", "opened", "lesson")
     (tmp_path / "work" / ".hidden").write_text("")
@@ -135,7 +101,7 @@ def test_notes_do_not_make_a_folder_somebody_elses(tmp_path: Path) -> None:
 )
 def test_a_folder_that_is_not_the_learners_is_left_alone(given: str, said: str) -> None:
     before = sorted((ROOT / given).rglob("*"))
-    shown = learnkit("lab", str(ROOT / given))
+    shown = learnkit("lab", "--folder", str(ROOT / given))
     assert shown.returncode == 2
     assert said in shown.stderr
     assert "give another folder" in shown.stderr

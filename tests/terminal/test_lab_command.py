@@ -20,7 +20,7 @@ LAB = (sys.executable, "-c", "from learnkit.terminal.cli import main; main()", "
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [["--port", "{}"], ["--ServerApp.port={}"]])
+@pytest.mark.parametrize("words", [["--port", "{}"], ["s03", "--ServerApp.port={}"]])
 def test_a_port_that_is_taken_is_an_error_and_not_another_port(
     words: list[str], tmp_path: Path
 ) -> None:
@@ -29,7 +29,7 @@ def test_a_port_that_is_taken_is_an_error_and_not_another_port(
         taken.listen()
         options = [word.format(taken.getsockname()[1]) for word in words]
         done = subprocess.run(
-            [*LAB, str(tmp_path / "work"), *options, "--no-browser"],
+            [*LAB, "--folder", str(tmp_path / "work"), *options, "--no-browser"],
             capture_output=True,
             text=True,
             timeout=120,
@@ -47,7 +47,7 @@ def test_a_signal_ends_jupyterlab_too(number: signal.Signals, tmp_path: Path) ->
         port = free.getsockname()[1]
     options = ["--no-browser", f"--port={port}", "--IdentityProvider.token=the-token"]
     started = subprocess.Popen(
-        [*LAB, str(tmp_path / "work"), *options],
+        [*LAB, "--folder", str(tmp_path / "work"), *options],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

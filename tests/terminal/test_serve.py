@@ -94,7 +94,7 @@ def test_a_person_is_the_model_and_a_script_is(tmp_path: Path) -> None:
         tmp_path, "serve", "--me", *command, typed="bash\nbash ls *.txt\n\nI see it\n\n"
     )
     assert ended.stdout == "$ ls *.txt\nI see it\n", ended.stderr
-    assert "type bash and its command on one line, such as bash ls" in ended.stderr
+    assert 'type bash {"command": "…"}' in ended.stderr
     assert "result: mine.txt" in ended.stderr
     (tmp_path / "model.py").write_text("script = lambda request: str(len(request['messages']))\n")
     assert learnkit(tmp_path, "serve", "model.py", *command).stdout == "1\n"

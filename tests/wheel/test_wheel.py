@@ -251,7 +251,7 @@ def test_the_course_opens_in_a_browser(full: Environment, tmp_path: Path) -> Non
 @pytest.mark.parametrize("folder", ["learnkit/course/notebooks", "learnkit", "new"])
 def test_no_working_copy_is_made_among_the_packages(full: Environment, folder: str) -> None:
     before = full.state()
-    said = full.run("learnkit", "lab", str(full.package.parent / folder), code=2)
+    said = full.run("learnkit", "lab", "--folder", str(full.package.parent / folder), code=2)
     assert "belongs to the installed package, not to you; give another folder" in said
     assert not (full.package.parent / "new").exists()
     assert full.state() == before

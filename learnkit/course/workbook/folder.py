@@ -89,7 +89,7 @@ def open_tab(work: Path, notebook: str) -> None:
 
 def _refuse(work: Path) -> None:
     """Raise unless the folder is the learner's: not the course itself, nor one with other files."""
-    other = "give another folder: learnkit lab FOLDER"
+    other = "give another folder: learnkit lab --folder FOLDER"
     if course_files.is_installed(work):
         raise UsageError(f"{work} belongs to the installed package, not to you; {other}")
     if work.exists() and not work.is_dir():
