@@ -76,9 +76,9 @@ def test_a_part_costs_its_prompt_and_tools_in_every_request() -> None:
 def test_what_a_class_says_is_escaped() -> None:
     outcome = Outcome(False, "<script>alert(1)</script>", 1, 1)
     night = Night(Harness(frozenset()), (outcome,) * 12)
-    for shown in (card.night_card(night).html, card.poster(night)):
-        assert "<script>" not in shown
-        assert "&lt;script&gt;" in shown
+    shown = card.night_card(night).html
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
 
 
 class Panel(NightPanel):
@@ -99,7 +99,6 @@ def test_the_panel_plays_what_the_page_asks_for_and_an_error_is_said(
     assert [one["passed"]["survived"] for one in hours] == [True, True, *[False] * 10]
     assert [one["passed"]["lesson"] for one in hours] == [*range(1, 13)]
     assert last["over"]["head"] == nights[0].headline
-    assert nights[0].outcomes[1].why in last["over"]["picture"]
     panel.sent = []
     monkeypatch.setattr(lk.Todo, "after_tools", lambda *_: 1 / 0)
     for asked in ({"play": ["todo"]}, {"play": "all"}, "play"):
@@ -107,7 +106,6 @@ def test_the_panel_plays_what_the_page_asks_for_and_an_error_is_said(
     assert len(panel.sent) == 3  # two hours pass
     said = panel.sent[-1]["over"]
     assert said["head"] == "✗ At 00:00 the harness raised ZeroDivisionError: division by zero"
-    assert "picture" not in said
     assert len(nights) == 1
 
 

@@ -88,10 +88,10 @@ def test_the_contents_show_what_a_lab_has_noted(tmp_path: Path) -> None:
         assert cells(html, 1)[2:5] == ["○○", "–", "–"]
     lab = lk.lesson("s01")
     try:
-        lab.predict("p1", answer="c")
+        lab.remember("predictions", "p1", "c")
         assert lk.contents(folder=COURSE).html == shown.html, "what is static leaves no trace"
         lab.static = False
-        lab.quiz(q1="a")
+        lab.remember("quiz", "q1", "a")
         lab.remember("exercises", "1")
     finally:
         lab.close()

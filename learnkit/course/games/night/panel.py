@@ -24,6 +24,10 @@ from learnkit.course.games.night.night import (
     standing_costs,
 )
 
+#: How far the bar of tokens reaches: its mark stands at the budget.
+REACH = 1.6 * BUDGET
+_SHEET = Path(__file__).with_name("widget.css")
+
 
 class NightPanel(Page):
     """The page of the night, on which a harness is chosen, and played as often as one likes."""
@@ -31,8 +35,6 @@ class NightPanel(Page):
     _esm = script_beside(__file__)
 
     def __init__(self, over: Callable[[Night], object]) -> None:
-        sky = ",".join(f"{colour} {at}%" for at, colour in card.SKY.items())
-        own_sheet = Path(__file__).with_name("widget.css").read_text("utf-8")
         start = {
             "rules": card.RULES,
             "honest": card.HONEST,
@@ -42,11 +44,11 @@ class NightPanel(Page):
             ],
             "hours": [{"hour": f.hour, "title": f.title, "story": f.story} for f in FAULTS],
             "budget": BUDGET,
-            "reach": card.REACH,
+            "reach": REACH,
             "requests": REQUESTS,
             "conversation": CONVERSATION,
         }
-        super().__init__([own_sheet, f":host{{--sky:{sky}}}"], start, self._chosen)
+        super().__init__([_SHEET.read_text("utf-8")], start, self._chosen)
         self._over = over
 
     def _chosen(self, intent: dict[str, Any]) -> None:
@@ -69,7 +71,5 @@ class NightPanel(Page):
             said = f"✗ At {hour} the harness raised {type(error).__name__}: {error}"
             self.send({"over": {"head": said, "line": "Play without that part."}})
             return
-        picture = card.poster(night)
-        over = {"head": night.headline, "line": night.took, "picture": picture}
-        self.send({"over": over})
+        self.send({"over": {"head": night.headline, "line": night.took}})
         self._over(night)
