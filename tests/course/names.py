@@ -8,8 +8,7 @@ import symtable
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from learnkit.course.defined_names import scopes
-
+from .scopes import scopes
 from .subject import Rule, Subject, parsed
 
 

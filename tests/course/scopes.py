@@ -1,15 +1,9 @@
-"""Find the names that code defines at its top level, for the cells below it."""
+"""The names of a source and their scopes, on each version of Python."""
 
 from __future__ import annotations
 
 import ast
 import symtable
-
-
-def defined(source: str) -> set[str]:
-    """Return the names that are assigned, imported, or defined by ``def`` or ``class``."""
-    symbols = scopes(source).get_symbols()
-    return {one.get_name() for one in symbols if one.is_assigned() or one.is_imported()}
 
 
 def scopes(source: str) -> symtable.SymbolTable:
