@@ -272,20 +272,20 @@ class Lab:
 
     # Folders, and the end
 
-    def folder(self, name: str, *, lasting: bool = False) -> Path:
-        """Return an empty folder that belongs to no scenario; it exists until the lab is closed.
+    def folder(self, name: str) -> Path:
+        """Return an empty folder that belongs to no scenario.
+
+        In an open notebook it exists until the kernel ends, so that its picture can be clicked.
 
         Args:
             name: the folder's name; asking for the same name again empties the folder.
-            lasting: keep it until the kernel ends, for a picture that can be clicked after Run All.
-                In the static form nobody clicks, and it goes with the lab.
 
         Raises:
             UsageError: if the name is not a plain one.
         """
         if Path(name).name != name or name in ("", ".."):  # such a name leads out of the folder
             raise UsageError(f"{name!r} is no plain name for a folder; give one like 'board'")
-        return self._workspaces.folder(name, lasting=lasting and not self.static)
+        return self._workspaces.folder(name)
 
     def unused(self) -> list[str]:
         """Return the ids of recorded turns that no scenario has asked for since the lab opened."""
@@ -299,7 +299,7 @@ class Lab:
     def remove(self) -> None:
         """Remove the workspaces. Twice is no error."""
         forks.end()
-        self._workspaces.remove()
+        self._workspaces.remove(folders=self.static)
 
     def close(self) -> None:
         """Do what :meth:`remove` does, and print what the lesson has used.

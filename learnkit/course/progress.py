@@ -79,32 +79,22 @@ class Progress:
         """Where the file is, or would be."""
         return self._file.path
 
-    def note(self, lesson: str, kind: str, name: str, value: str = "yes") -> bool:
-        """Remember something; the last answer counts.
+    def note(self, lesson: str, kind: str, name: str, value: str = "yes") -> None:
+        """Remember something, if it can be written; the last answer counts.
 
         Args:
             lesson: for example ``s03``.
             kind: one of :data:`KINDS`.
             name: of the prediction, exercise or question.
             value: the answer.
-
-        Returns:
-            Whether it is written down. A folder without write access is no error.
-
-        Raises:
-            UsageError: if there is no such kind.
         """
-        if kind not in KINDS:
-            raise UsageError(f"progress knows {', '.join(KINDS)}; it does not know {kind!r}")
         if not self.kept:
-            return False
-        try:
-            self._put_damage_aside()
+            return
+        with contextlib.suppress(OSError):  # a folder without write access is no error
+            if self.path.exists() and not self._read():
+                self.path.replace(self.path.with_suffix(".damaged"))
             with self._file.change({}) as notes:
                 notes.setdefault(lesson, {}).setdefault(kind, {})[name] = value
-        except OSError:
-            return False
-        return True
 
     def of(self, lesson: str) -> dict[str, dict[str, str]]:
         """Return what is known of a lesson: kind -> name -> value, with every kind.
@@ -117,21 +107,12 @@ class Progress:
 
     def forget(self) -> None:
         """Remove the file, so that every lesson is new again."""
-        for path in (self.path, self._aside):
-            path.unlink(missing_ok=True)
-
-    @property
-    def _aside(self) -> Path:
-        return self.path.with_suffix(".damaged")
+        self.path.unlink(missing_ok=True)
 
     def _read(self) -> _Notes:
         with contextlib.suppress(OSError, UsageError, ValidationError):
             return _NOTES.validate_python(self._file.read({}), strict=True)
         return {}
-
-    def _put_damage_aside(self) -> None:
-        if self.path.exists() and not self._read():
-            self.path.replace(self._aside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +137,6 @@ class LessonProgress:
     def label(self) -> str:
         """Its number, as the learner sees it."""
         return str(self.number) if self.name.startswith("s") else self.name
-
-    @property
-    def predicted(self) -> int:
-        """How many predictions the learner has made."""
-        return len(set(self.done.get("predictions", ())) & set(self.lesson.predictions))
 
     @property
     def passed(self) -> int:
@@ -189,7 +165,6 @@ class LessonProgress:
         lesson = self.lesson
         return (
             f"{MARKS[self.state]} {self.label:>2} {lesson.title}: {self.state}; "
-            f"{self.predicted} of {len(lesson.predictions)} predictions, "
             f"{self.passed} of {len(lesson.exercises)} exercises, "
             f"{self.right} of {len(lesson.quiz)} right in the quiz"
         )

@@ -64,7 +64,7 @@ def lab(
     folder: Annotated[
         str, typer.Argument(help="of your copies; by default learnkit-course, here")
     ] = "",
-    lesson: Annotated[str, typer.Argument(help="by default the start page, and s01")] = "",
+    lesson: Annotated[str, typer.Argument(help="by default the start page")] = "",
     reset: Annotated[bool, typer.Option(help="start again from fresh copies")] = False,
     copy_only: Annotated[
         bool, typer.Option("--copy-only", help="make the copies, and open nothing")
@@ -76,6 +76,7 @@ def lab(
     \f
     """
     from learnkit.course.workbook import folder as workbook
+    from learnkit.course.workbook.start_page import NAME as START
 
     work, lesson, rest = _placed([folder, lesson, *context.args])
     if any(word.startswith(("--port", "--ServerApp.port")) for word in rest):
@@ -84,13 +85,13 @@ def lab(
         with lab_extra():
             metadata.version("jupyterlab")  # importing it takes two seconds
     course = course_files.notebooks()
-    opened = _notebook(lesson or "s01", course).relative_to(course).as_posix()
+    opened = _notebook(lesson, course).relative_to(course).as_posix() if lesson else START
     typer.echo(f"Your copies of the lessons are in {work}")
     for line in workbook.update(course, work, reset=reset):
         typer.echo(line)
     if copy_only:
         return
-    options = [*workbook.options(work, opened, alone=bool(lesson)), *rest]
+    options = [*workbook.options(work, opened), *rest]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")
     command = [sys.executable, "-m", "jupyterlab", *options]

@@ -52,11 +52,11 @@ def test_a_lesson_is_new_then_begun_then_finished(progress: Progress) -> None:
 
 def test_wrong_answers_and_unknown_names_do_not_count(progress: Progress) -> None:
     wrong = "a" if load("s01").quiz[0].right != "a" else "b"
-    for kind, name in (("quiz", "q9"), ("exercises", "7"), ("predictions", "p9")):
+    for kind, name in (("quiz", "q9"), ("exercises", "7")):
         progress.note("s01", kind, name, "a")
     progress.note("s01", "quiz", "q1", wrong)
     row = lesson_progress(COURSE, progress)[0]
-    assert (row.predicted, row.passed, row.answered, row.right) == (0, 0, 1, 0)
+    assert (row.passed, row.answered, row.right) == (0, 1, 0)
 
 
 def test_the_summary_says_what_comes_next(progress: Progress) -> None:
@@ -157,26 +157,12 @@ def test_a_copy_points_to_the_start_page_and_follows_the_course(tmp_path: Path) 
     assert json.loads((work / notebooks.STATE).read_text())
 
 
-def test_a_tab_is_opened_once_and_the_learners_own_are_kept(tmp_path: Path) -> None:
-    workbook.open_tab(tmp_path, "workbook/s01_agent_loop.ipynb")
-    (file,) = (tmp_path / workbook.WORKSPACES).iterdir()
-    data = json.loads(file.read_text("utf-8"))["data"]
-    assert data["notebook:workbook/s01_agent_loop.ipynb"]["data"]["factory"] == "Notebook"
-    file.write_text('{"data": {}, "metadata": {"id": "default"}}')
-    workbook.open_tab(tmp_path, "workbook/s01_agent_loop.ipynb")
-    assert json.loads(file.read_text("utf-8"))["data"] == {}
-
-
 def test_jupyterlab_serves_the_learners_folder_or_the_clone_that_it_is_in(tmp_path: Path) -> None:
     lesson = "s03_todo.ipynb"
-    root, page, tabs = workbook.options(tmp_path, lesson, alone=True)
+    root, page, tabs = workbook.options(tmp_path, lesson)
     assert root == f"--ServerApp.root_dir={tmp_path}"
     assert page == "--LabApp.default_url=/lab/tree/s03_todo.ipynb"
     assert tabs == f"--LabApp.workspaces_dir={tmp_path / workbook.WORKSPACES}"
-    assert not (tmp_path / workbook.WORKSPACES).exists()
-    root, page, *_ = workbook.options(ROOT / "my course", lesson, alone=True)
+    root, page, _ = workbook.options(ROOT / "my course", lesson)
     assert root == f"--ServerApp.root_dir={ROOT}"
     assert page == "--LabApp.default_url=/lab/tree/my%20course/s03_todo.ipynb"
-    _, page, *_ = workbook.options(tmp_path, lesson, alone=False)
-    assert page == "--LabApp.default_url=/lab/tree/start.ipynb"
-    assert "notebook:s03_todo.ipynb" in next((tmp_path / workbook.WORKSPACES).iterdir()).read_text()

@@ -118,7 +118,7 @@ def test_the_words_after_lab_are_a_folder_a_lesson_and_jupyterlabs(
 
 
 def test_notes_do_not_make_a_folder_somebody_elses(tmp_path: Path) -> None:
-    assert Progress(tmp_path / "work" / "progress.json").note("s01", "opened", "lesson")
+    Progress(tmp_path / "work" / "progress.json").note("s01", "opened", "lesson")
     (tmp_path / "work" / ".hidden").write_text("")
     assert list(workbook.update(ROOT / "notebooks", tmp_path / "work")) == []
     assert (tmp_path / "work" / LESSON).is_file()
@@ -150,9 +150,7 @@ def test_progress_is_told_and_forgotten(tmp_path: Path) -> None:
     progress.note("s02", "exercises", "2")
     shown = learnkit("progress", **work).stdout.splitlines()
     assert shown[0].endswith("go on with lesson 2, Tools.")
-    assert shown[1:] == [
-        "▶  2 Tools: begun; 0 of 2 predictions, 1 of 2 exercises, 0 of 3 right in the quiz"
-    ]
+    assert shown[1:] == ["▶  2 Tools: begun; 1 of 2 exercises, 0 of 3 right in the quiz"]
     notes = json.loads(progress.path.read_text())
     notes["s02"]["exercises"] = {"1": "yes", "2": "yes"}
     progress.path.write_text(json.dumps(notes))  # anyone can, so it proves nothing
