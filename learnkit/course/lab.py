@@ -84,7 +84,6 @@ class Lab:
 
         def note(letter: str) -> None:
             self._predicted[name] = letter
-            self.remember("predictions", name, letter)
 
         def widget() -> Any:
             from learnkit.course.display.question_widgets import Choice, texts
@@ -139,13 +138,9 @@ class Lab:
             raise UsageError(
                 "there is no agent.py yet: run the cells above that begin with %%agent"
             )
-        if failed := vars(agent).get("__failed__"):
-            text = f"The last cell with %%agent didn't go into agent.py: {failed}"
-            return Card(f"<p><strong>{inline(text)}</strong></p>", text)
         wrong = judge(repair.check, agent)
         if not wrong:
             self._repaired.add(name)
-            self.remember("repairs", name)
         elif outside := left_outside(agent):
             wrong += f" ({outside[-1]} is also in the notebook: does its cell begin with %%agent?)"
         text = f"not yet: {wrong}" if wrong else f"✓ {repair.right}"
@@ -182,7 +177,7 @@ class Lab:
 
         Args:
             kind: see :meth:`learnkit.course.progress.Progress.note`.
-            name: of the prediction, exercise or question.
+            name: of the exercise or question.
             value: the answer.
         """
         if not self.static:  # tests, and outputs that are committed
@@ -255,18 +250,15 @@ class Lab:
     def night(self) -> Card:
         """The capstone: choose mechanisms, and play a night of twelve faults with them."""
         from learnkit.course.games.night import card
-        from learnkit.course.games.night.night import Night, play
+        from learnkit.course.games.night.night import play
 
         if self.static:
             return card.night_card(play(card.EXAMPLE))
 
-        def over(night: Night) -> None:
-            self.remember("play", "night", str(night.survived))
-
         def widget() -> Any:
             from learnkit.course.games.night.panel import NightPanel
 
-            return NightPanel(over)
+            return NightPanel()
 
         return Card("", "The night of 14 July: open this notebook in JupyterLab.").or_widget(widget)
 
@@ -302,15 +294,12 @@ class Lab:
         self._workspaces.remove(folders=self.static)
 
     def close(self) -> None:
-        """Do what :meth:`remove` does, and print what the lesson has used.
+        """Do what :meth:`remove` does, and say so.
 
         A cell that is run after that gets a workspace again, which goes with the kernel.
         """
         self.remove()
-        line = "Closed: no thread, process or workspace is left."
-        if self.mode == "replay" and (unused := self.unused()):
-            line += f" Recorded turns never used: {', '.join(unused)}."
-        print(line)
+        print("Closed: no thread, process or workspace is left.")
 
     def _client(self, scenario: str, script: Script | Source | None, pace: float) -> Client:
         from learnkit.clients.connect import connect, from_source, recorded, scripted

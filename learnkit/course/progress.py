@@ -1,4 +1,4 @@
-"""What a learner has done so far: predictions, exercises and quiz answers, in one local file.
+"""What a learner has done so far: lessons, exercises and quiz answers, in one local file.
 
 The file is in the learner's working copy of the lessons, and is sent nowhere. It never makes a
 lesson fail: what can't be written is not remembered, and a damaged file is moved aside.
@@ -26,7 +26,7 @@ COPY = "learnkit-course"
 #: Remembers, in a working copy, what each notebook was copied from.
 STATE = ".copied.json"
 #: What is remembered of a lesson: each a dict from a name to an answer.
-KINDS = ("opened", "predictions", "repairs", "exercises", "quiz", "play")
+KINDS = ("opened", "exercises", "quiz")
 _Notes = dict[str, dict[str, dict[str, str]]]  # lesson -> kind -> name -> value
 _NOTES = TypeAdapter(_Notes)  # the user may have edited the file
 #: A sign for each state of a lesson.
@@ -68,11 +68,9 @@ class Progress:
     def __init__(self, path: str | Path | None = None) -> None:
         work = working_copy()
         self._file = Document(path or work / "progress.json")
-        # A notebook outside any working copy leaves no notes, unless it is one of a clone.
         clone = course_files.checkout()
-        self.kept = bool(
-            path or os.environ.get(SETTING) or work.is_dir() or (clone and work.parent == clone)
-        )
+        asked = path or os.environ.get(SETTING)
+        self.kept = bool(asked) or work.is_dir() or work.parent == clone
 
     @property
     def path(self) -> Path:
@@ -85,7 +83,7 @@ class Progress:
         Args:
             lesson: for example ``s03``.
             kind: one of :data:`KINDS`.
-            name: of the prediction, exercise or question.
+            name: of the exercise or question.
             value: the answer.
         """
         if not self.kept:
@@ -160,14 +158,6 @@ class LessonProgress:
         if self.passed == len(self.lesson.exercises) and self.answered == len(self.lesson.quiz):
             return "finished"
         return "begun" if any(self.done.values()) else "new"
-
-    def __str__(self) -> str:
-        lesson = self.lesson
-        return (
-            f"{MARKS[self.state]} {self.label:>2} {lesson.title}: {self.state}; "
-            f"{self.passed} of {len(lesson.exercises)} exercises, "
-            f"{self.right} of {len(lesson.quiz)} right in the quiz"
-        )
 
     @property
     def _answers(self) -> Mapping[str, str]:

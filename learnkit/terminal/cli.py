@@ -126,11 +126,7 @@ def progress(
     notes = Progress()
     if forget:
         notes.forget()
-    found = lesson_progress(course_files.notebooks(), notes)
-    typer.echo(summary(found))
-    for one in found:
-        if one.state != "new":
-            typer.echo(str(one))
+    typer.echo(summary(lesson_progress(course_files.notebooks(), notes)))
 
 
 @app.command()

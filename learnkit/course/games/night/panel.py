@@ -6,7 +6,6 @@ All hours have run in a second or two. The page shows each when its turn has com
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from learnkit.course.games.night.night import (
     CONVERSATION,
     FAULTS,
     REQUESTS,
-    Night,
     play,
     standing_costs,
 )
@@ -34,7 +32,7 @@ class NightPanel(Page):
 
     _esm = script_beside(__file__)
 
-    def __init__(self, over: Callable[[Night], object]) -> None:
+    def __init__(self) -> None:
         start = {
             "rules": card.RULES,
             "honest": card.HONEST,
@@ -49,7 +47,6 @@ class NightPanel(Page):
             "conversation": CONVERSATION,
         }
         super().__init__([_SHEET.read_text("utf-8")], start, self._chosen)
-        self._over = over
 
     def _chosen(self, intent: dict[str, Any]) -> None:
         if isinstance(intent.get("play"), list):
@@ -57,19 +54,10 @@ class NightPanel(Page):
 
     def play(self, parts: list[str]) -> None:
         """Play the night with these parts, and send each hour to the page."""
-        passed: list[Fault] = []
 
         def seen(fault: Fault, outcome: Outcome) -> None:
-            passed.append(fault)
             lesson = int(fault.lesson[1:])
             self.send({"passed": {**asdict(outcome), "lesson": lesson}})
 
-        try:
-            night = play(parts, seen)
-        except Exception as error:  # the page shows no traceback
-            hour = FAULTS[len(passed)].hour
-            said = f"✗ At {hour} the harness raised {type(error).__name__}: {error}"
-            self.send({"over": {"head": said, "line": "Play without that part."}})
-            return
+        night = play(parts, seen)
         self.send({"over": {"head": night.headline, "line": night.took}})
-        self._over(night)
