@@ -339,7 +339,7 @@ class Lab:
         from learnkit.clients.recordings.replay import Miss
 
         if isinstance(why, Miss) and not self.static:
-            from learnkit.course.first_edit.offer import offer
+            from learnkit.course.first_edit.panel import offer
 
             why.offer = partial(offer, why, self._recording)
         return why

@@ -22,8 +22,8 @@ from learnkit.course.agent_file.cells import AgentCells
 from learnkit.course.content import Repair, load
 from learnkit.course.display import card as display_card
 from learnkit.course.display.card import inline
-from learnkit.course.first_edit import offer
 from learnkit.course.first_edit.answers import answering
+from learnkit.course.first_edit.panel import offer
 from learnkit.course.games.be_the_model.seat import Given
 from learnkit.course.games.night.panel import NightPanel
 from learnkit.course.lab import Lab, recordings
@@ -126,7 +126,7 @@ def test_a_miss_offers_its_panel_only_in_an_open_notebook(lab: Lab, static: bool
     if static:
         assert panel is None
     else:
-        assert panel.func is offer.offer
+        assert panel.func is offer
         assert panel.args == (caught.value, recordings() / "s01.yaml")
 
 
