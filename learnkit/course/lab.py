@@ -232,20 +232,22 @@ class Lab:
 
     # Games
 
-    def be_the_model(self, game: Game | str | None = None) -> BeTheModel:
+    def be_the_model(self, game: Game | None = None) -> BeTheModel:
         """Let the learner answer in the model's place; without a widget a script plays.
 
         It begins when the learner presses Start, in a workspace of its own.
 
         Args:
-            game: the task, or only its prompt; by default the lesson's own.
+            game: the task; by default the lesson's own.
 
         Raises:
             UsageError: if the lesson has no game, and none is given.
         """
         from learnkit.course.games.be_the_model.panel import BeTheModel
 
-        return BeTheModel(_game(game, self.lesson.game), static=self.static)
+        if (task := game or self.lesson.game) is None:
+            raise UsageError("this lesson has no game of its own")
+        return BeTheModel(task, static=self.static)
 
     def night(self) -> Card:
         """The capstone: choose mechanisms, and play a night of twelve faults with them."""
@@ -367,8 +369,6 @@ def lesson(name: str, mode: str | None = None) -> Lab:
     content = load(name)
     static = not is_live()
     if not static:
-        import anthropic  # noqa: F401 (its errors are explained too)
-
         explain_errors()
     lab = Lab(content, mode, recordings() / f"{name}.yaml", static)
     lab.remember("opened", "lesson")
@@ -384,19 +384,6 @@ def _named(things: Mapping[str, T], name: str, kind: str) -> T:
     if name not in things:
         raise UsageError(f"there is no {kind} {name!r}; there are: {', '.join(things)}")
     return things[name]
-
-
-def _game(asked: Game | str | None, own: Game | None) -> Game:
-    """The game to play; a prompt alone is played with the lesson's tools, or the coding tools."""
-    from learnkit.mechanisms.coding import CodingTools
-
-    if isinstance(asked, str):
-        tools = own.mechanisms if own else lambda workspace: [CodingTools(workspace)]
-        return Game(asked, tools, script=["(nobody plays here: the notebook is not open)"])
-    game = asked or own
-    if game is None:
-        raise UsageError('this lesson has no game of its own: give be_the_model("a prompt")')
-    return game
 
 
 def recordings() -> Path:

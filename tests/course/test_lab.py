@@ -244,19 +244,6 @@ def test_a_turn_is_used_when_any_run_of_its_scenario_has_asked_for_it(lab: Lab) 
     assert used(1) == {"hello/1", "hello/2"}
 
 
-def test_a_game_of_ones_own_has_the_lessons_tools_or_a_coders(lab: Lab) -> None:
-    def tools(game: Any) -> set[str]:
-        (begun,) = [event for event in game.events if event.type == "run.started"]
-        return {tool["name"] for tool in begun.data["tools"]}
-
-    own = lab.be_the_model("Which files are there?")
-    assert tools(own) == tools(lab.be_the_model()) == {"bash"}
-    assert own.messages[0]["content"] == "Which files are there?"
-    other = lk.lesson("s04")
-    assert {"bash", "edit_file"} <= tools(other.be_the_model("Look."))
-    other.close()
-
-
 @pytest.mark.parametrize(("said", "pace"), [("", PACE), ("0", 0.0), ("0.05", 0.05)])
 def test_only_what_a_user_watches_is_paced(
     lab: Lab, said: str, pace: float, monkeypatch: pytest.MonkeyPatch

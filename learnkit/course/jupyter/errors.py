@@ -19,15 +19,8 @@ INTERRUPTED = "Interrupted: this cell has ended, and its agents with it. Run it 
 
 
 def explain_errors() -> None:
-    """Explain missing names and refusals in this notebook.
-
-    Refusals of the API are explained only if anthropic is imported; otherwise call this again after
-    importing it.
-    """
+    """Explain missing names and refusals in this notebook."""
     from learnkit.errors import LearnkitError
-
-    anthropic = sys.modules.get("anthropic")
-    refused = (anthropic.APIStatusError,) if anthropic else ()
 
     def shown(shell: Any, kind: type, error: Any, *rest: Any, **options: Any) -> None:
         if (offer := getattr(error, "offer", None)) is not None:
@@ -36,7 +29,7 @@ def explain_errors() -> None:
             return
         if isinstance(error, KeyboardInterrupt):
             _shown_as(error, INTERRUPTED)
-        elif isinstance(error, refused):
+        elif (sdk := sys.modules.get("anthropic")) and isinstance(error, sdk.APIStatusError):
             _shown_as(error, *_refusal(kind, error))
         elif isinstance(error, LearnkitError):
             _shown_as(error, f"{kind.__name__}: {error}")

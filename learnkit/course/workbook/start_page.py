@@ -18,7 +18,6 @@ from learnkit.course.display.course_map import as_html
 from learnkit.course.progress import MARKS, LessonProgress, Progress, lesson_progress
 from learnkit.course.publish import repository
 from learnkit.events.text import count
-from learnkit.views.drawing.display import NARROW
 from learnkit.views.drawing.text import esc
 
 #: The file's name in the working copy.
@@ -44,9 +43,11 @@ def contents(*, forget: bool = False, folder: str | Path = "") -> Card:
     where = here if course_files.lessons(here) else originals
     found = lesson_progress(where, progress)
     more = lesson_progress(where, progress, part_two=True)
-    head = f"<p><strong>{esc(summary(found))}</strong> Each row of the picture opens a lesson.</p>"
+    head = (
+        f"<p><strong>{esc(summary(found))}</strong> Each column of the picture opens a lesson.</p>"
+    )
 
-    page = f'{head}<div style="{_LEFT}">{as_html(found, NARROW)}</div>{table(found + more)}'
+    page = f"{head}{as_html(found)}{table(found + more)}"
     return Card(page, summary(found), lambda: {"text/html": page})
 
 
@@ -78,16 +79,9 @@ _PHASES = {
     11: ("autonomy", "a lead that assigns everything is a bottleneck"),
     13: ("part two, in the products", "who decides, and how do you know that it is done?"),
 }
-# The table stands beside the picture, or below it if there is no room; its cells flow like words.
-# A page that JupyterLab does not trust keeps these styles, but no style sheet and no media query.
-_LEFT = "float:left;width:336px;max-width:100%;margin:0 0 12px"
-_TABLE = (
-    "display:block;overflow:hidden;min-width:200px;max-width:490px;margin:0;padding:0 0 0 8px;"
-    "font-size:13px"
-)
-_FLOWS = "display:inline-block;padding:2px 0;text-align:left;vertical-align:top;white-space:normal"
+#: A page that JupyterLab does not trust keeps this, but no style sheet.
+_STYLE = "text-align:left;vertical-align:top;white-space:normal;overflow-wrap:anywhere"
 _HEADS = ("lesson", "time", "exercises", "quiz", "what it adds")
-_WIDTHS = (144, 54, 76, 44)
 
 
 def table(found: Sequence[LessonProgress]) -> str:
@@ -97,19 +91,13 @@ def table(found: Sequence[LessonProgress]) -> str:
         if one.number in _PHASES:
             name, problem = _PHASES[one.number]
             phase = f"<strong>{name}</strong>: {problem}"
-            rows.append(f'<td style="{_FLOWS}" colspan="{len(_HEADS)}">{phase}</td>')
+            rows.append(f'<td style="{_STYLE}" colspan="{len(_HEADS)}">{phase}</td>')
         rows.append(_cells("td", _row(one)))
-    body = "".join(
-        f'<tr style="display:block;padding:4px 2px;text-align:left">{row}</tr>' for row in rows
-    )
-    return f'<table style="{_TABLE}">{body}</table>'
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
 
 def _cells(tag: str, texts: Sequence[str]) -> str:
-    styles = [f"{_FLOWS};width:{width}px" for width in _WIDTHS]
-    styles.append(_FLOWS.replace("inline-block", "block"))
-    cells = zip(styles, texts, strict=True)
-    return "".join(f'<{tag} style="{style}">{text}</{tag}>' for style, text in cells)
+    return "".join(f'<{tag} style="{_STYLE}">{text}</{tag}>' for text in texts)
 
 
 def _row(one: LessonProgress) -> tuple[str, ...]:

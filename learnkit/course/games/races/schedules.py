@@ -30,7 +30,7 @@ from learnkit.events.races import (
     RaceStep,
     RaceWrote,
 )
-from learnkit.events.text import count, listed
+from learnkit.events.text import listed
 
 Make = Callable[[Path, Callable[[], None]], Any]  # from a folder and a pause to an inbox
 
@@ -78,10 +78,6 @@ class Schedule:
         are = "are" if len(names) > 1 else "is"
         return f"{', '.join(self.steps) or 'no step'}: {lost} {are} lost."
 
-    def __str__(self) -> str:
-        name = "schedule" if self.seed is None else f"seed {self.seed}"
-        return f"{name}: {self.lost} of {count(self.sent, 'message')} lost"
-
 
 def run(make: Make, seed: int) -> Schedule:
     """Let each writer write two messages, while Alice reads once; she reads again at the end.
@@ -107,7 +103,7 @@ def shrink(make: Make, schedule: Schedule) -> Schedule:
     """Make a schedule that fails as small as possible."""
     small = replay(make, schedule.steps)
     if not small.fails:
-        raise UsageError(f"{schedule}: replayed as a list it loses nothing, so it cannot shrink")
+        raise UsageError("replayed as a list, this schedule loses nothing, so it cannot shrink")
     while smaller := next((one for one in _smaller(make, small) if one.fails), None):
         small = smaller
     return small
