@@ -16,11 +16,12 @@ from typing import Any
 from learnkit.clients.recordings.difference import finding
 from learnkit.clients.recordings.recording import Recording
 from learnkit.clients.recordings.replay import WAYS_ON, Miss
+from learnkit.clients.scripted import Source
 from learnkit.course import files as course_files
 from learnkit.course.display.card import bundle
 from learnkit.course.display.page import Page, script_beside
 from learnkit.course.first_edit import desk
-from learnkit.course.first_edit.answers import Rest, Server, server_here
+from learnkit.course.first_edit.answers import Server, server_here
 from learnkit.course.first_edit.rerun import ending, rerun
 from learnkit.course.first_edit.seat import CellSeat
 from learnkit.course.games.be_the_model.widget import SessionPanel
@@ -118,7 +119,7 @@ class Panel(Page):
         self.seat.tell = self._place.send
         self._lay_out()
 
-    def _again(self, rest: Rest) -> BaseException | None:
+    def _again(self, rest: Source) -> BaseException | None:
         """Run the cell with its output in a new, empty place; a seat stays above it."""
         last, self._output = self._output, ipywidgets.Output()
         self._lay_out()

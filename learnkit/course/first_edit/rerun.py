@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
-from learnkit.course.first_edit.answers import Rest, answering
+from learnkit.clients.scripted import Source
+from learnkit.course.first_edit.answers import answering
 from learnkit.course.games.be_the_model.seat import Paused
 from learnkit.course.scenario import relative
 from learnkit.errors import described
@@ -16,7 +17,7 @@ WIDTH = 240
 
 
 def rerun(
-    shell: Any, text: str, rest: Rest, place: AbstractContextManager[Any]
+    shell: Any, text: str, rest: Source, place: AbstractContextManager[Any]
 ) -> BaseException | None:
     """Run a cell again, with its output in a place of its own."""
     before = shell.custom_exceptions, shell.CustomTB

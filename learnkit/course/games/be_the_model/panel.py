@@ -54,8 +54,6 @@ class BeTheModel(Seat):
             self.error = self._run(Scripted(game.script), None)
             self.phase, self.head = self.ended(self.error)
 
-    # For code in later cells
-
     def start(self) -> None:
         """Start the run, or start it anew; the page's button does this."""
         self.replies, self.faults, self.request = [], [], None
