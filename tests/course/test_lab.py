@@ -27,9 +27,8 @@ from learnkit.course.first_edit.panel import offer
 from learnkit.course.games.be_the_model.seat import Given
 from learnkit.course.games.night.panel import NightPanel
 from learnkit.course.lab import Lab, recordings
-from learnkit.course.lessons.s01.explorable import explorable
 from learnkit.course.progress import Progress
-from learnkit.course.scenario import Run, Workspaces, messages_view
+from learnkit.course.scenario import Run, Workspaces
 from learnkit.errors import UsageError
 from learnkit.runtime.notebook import PACE
 
@@ -306,9 +305,3 @@ def test_a_night_in_an_open_notebook_is_played_by_a_panel(lab: Lab, widgets: lis
     assert card.live is not None
     card.live()
     assert isinstance(widgets[0], NightPanel)
-
-
-def test_what_is_shown_of_the_package_is_what_its_views_make_of_it(lab: Lab) -> None:
-    messages = [{"role": "user", "content": "Go."}]
-    assert lab.show(messages).html() == messages_view(messages).html()
-    assert lab.explore().html() == explorable().html()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
 from pathlib import Path
 
 import nbformat
@@ -15,7 +13,6 @@ import learnkit as lk
 from learnkit.course.content import load
 from learnkit.course.progress import Progress, lesson_progress
 from learnkit.course.workbook import folder as workbook
-from learnkit.course.workbook import notebooks
 from learnkit.course.workbook import start_page as startpage
 from learnkit.course.workbook.start_page import summary
 
@@ -136,21 +133,6 @@ def test_the_workbook_holds_copies_a_start_page_and_the_words(tmp_path: Path) ->
 def links_in(text: str) -> list[str]:
     bare = re.sub(r"^```.*?^```|`[^`\n]+`", "", text, flags=re.DOTALL | re.MULTILINE)
     return [one for one in re.findall(r"\]\(([^)\s]+)\)", bare) if not one.startswith("http")]
-
-
-def test_a_copy_points_to_the_start_page_and_follows_the_course(tmp_path: Path) -> None:
-    course, work = tmp_path / "course", tmp_path / "work"
-    course.mkdir()
-    shutil.copy(COURSE / "s02_tools.ipynb", course)
-    list(workbook.update(course, work))
-    text = (work / "s02_tools.ipynb").read_text("utf-8")
-    assert "[contents](start.ipynb)" in text
-    assert "README.md#lessons" not in text
-    original = course / "s02_tools.ipynb"
-    original.write_text(original.read_text("utf-8").replace("## Recap", "## The recap"), "utf-8")
-    assert list(workbook.update(course, work)) == []
-    assert "## The recap" in (work / "s02_tools.ipynb").read_text("utf-8")
-    assert json.loads((work / notebooks.STATE).read_text())
 
 
 def test_jupyterlab_serves_the_learners_folder_or_the_clone_that_it_is_in(tmp_path: Path) -> None:
