@@ -6,9 +6,9 @@ The caller says with a pydantic type which keys and values the file may have.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import TypeAdapter, ValidationError
@@ -18,23 +18,12 @@ from learnkit.errors import UsageError
 T = TypeVar("T")
 
 
-def read(path: Path, shape: TypeAdapter[T]) -> T:
-    """Read and check a data file."""
-    shown = "/".join(path.parts[-2:])
+def read(
+    path: Path, shape: TypeAdapter[T], complete: Callable[[Any], object] = lambda found: found
+) -> T:
+    """Read a data file, complete what it says, and check that."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return shape.validate_python(yaml.load(path.read_text("utf-8"), loader))
-    except yaml.YAMLError as error:
-        raise UsageError(
-            f"{shown} is not YAML: {error}\nPut a text with ': ' or ' #' in it below '>-', "
-            "indented, as the texts around it are"
-        ) from None
-    except ValidationError as error:
-        found = "\n".join(f"  {_place(one['loc'])}: {one['msg']}" for one in error.errors())
-        raise UsageError(f"{shown} cannot be used; correct it there:\n{found}") from None
-
-
-def _place(loc: Sequence[int | str]) -> str:
-    """Where in the file: ``quiz, number 2, options, a, why``."""
-    names = [f"number {one + 1}" if isinstance(one, int) else one for one in loc]
-    return ", ".join(names) or "the file"
+        return shape.validate_python(complete(yaml.load(path.read_text("utf-8"), loader)))
+    except (yaml.YAMLError, ValidationError) as error:
+        raise UsageError(f"{'/'.join(path.parts[-2:])} cannot be used: {error}") from None

@@ -74,27 +74,23 @@ def judge(
     return said if said.endswith((".", "!", "?", '."')) else f"{said}."
 
 
-class ExerciseCheck:
-    """Checks the function or class that it decorates, and shows the verdict above the hints."""
+def checked(
+    number: int, exercise: Exercise, on_pass: Callable[[], object] = lambda: None
+) -> Callable[[T], T]:
+    """Return a decorator that tries what it decorates, and shows the verdict above the hints."""
 
-    def __init__(
-        self, number: int, exercise: Exercise, on_pass: Callable[[], object] = lambda: None
-    ) -> None:
-        self._number, self._exercise, self._on_pass = number, exercise, on_pass
-
-    def __call__(self, thing: T) -> T:
+    def check(thing: T) -> T:
         from learnkit.course.display.card import show
         from learnkit.course.display.question_cards import exercise_card
 
-        show(exercise_card(self._exercise, self._verdict(thing)))
+        wrong = judge(exercise.check, thing)
+        if not wrong:
+            on_pass()
+        verdict = f"not yet: {wrong}" if wrong else f"✓ exercise {number}: {exercise.title}"
+        show(exercise_card(exercise, verdict))
         return thing
 
-    def _verdict(self, thing: Any) -> str:
-        wrong = judge(self._exercise.check, thing)
-        if wrong:
-            return f"not yet: {wrong}"
-        self._on_pass()
-        return f"✓ exercise {self._number}: {self._exercise.title}"
+    return check
 
 
 class _Endless(BaseException):

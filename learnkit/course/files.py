@@ -71,10 +71,7 @@ def name(path: Path) -> str:
 
 def notebook(lesson: str) -> Path:
     """Return the course's own notebook of a lesson, not a learner's copy."""
-    found = sorted(notebooks().glob(f"**/{lesson}_*.ipynb"))
-    if len(found) != 1:
-        raise UsageError(f"{notebooks()} has {len(found)} notebooks {lesson}_*.ipynb; give it one")
-    return found[0]
+    return named(notebooks())[lesson]
 
 
 def recordings() -> Path:

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,10 +27,9 @@ from learnkit.course.display.badge import MODES, badge, filled_badge
 from learnkit.course.display.card import Card, inline, show
 from learnkit.course.display.loop import loop_card
 from learnkit.course.display.question_cards import prediction_card, quiz_card, reveal_card
-from learnkit.course.exercise_checks import ExerciseCheck, judge
+from learnkit.course.exercise_checks import T, checked, judge
 from learnkit.course.jupyter.errors import explain_errors
 from learnkit.course.progress import Progress, is_copy, working_copy
-from learnkit.course.questions import named
 from learnkit.course.scenario import Run, Workspaces, messages_view
 from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
@@ -72,33 +71,26 @@ class Lab:
 
     # Questions
 
-    def predict(self, name: str, answer: str | None = None) -> Card:
-        """Ask for a prediction, or take the answer.
+    def predict(self, name: str) -> Card:
+        """Ask for a prediction.
 
         Args:
             name: the prediction's name, e.g. ``p1``.
-            answer: the letter of the option; None shows the question.
 
         Raises:
-            UsageError: if there is no such prediction or option.
+            UsageError: if there is no such prediction.
         """
         prediction = self._prediction(name)
 
         def note(letter: str) -> None:
-            named(prediction.options, letter, "option")
             self._predicted[name] = letter
-            self.remember("predictions", name, letter)
-
-        if answer is not None:
-            note(answer)
-            return prediction_card(prediction, answer)
 
         def widget() -> Any:
             from learnkit.course.display.question_widgets import Choice, texts
 
             return Choice(f"Predict: {prediction.question}", texts(prediction.options), note).box
 
-        return prediction_card(prediction, None).or_widget(widget)
+        return prediction_card(prediction).or_widget(widget)
 
     def reveal(self, name: str) -> Card:
         """Explain every option of a prediction, and mark the chosen one.
@@ -114,9 +106,9 @@ class Lab:
         return reveal_card(prediction, self._predicted.get(name), repaired)
 
     def _prediction(self, name: str) -> Prediction:
-        return named(self.lesson.predictions, name, "prediction")
+        return _named(self.lesson.predictions, name, "prediction")
 
-    def exercise(self, number: int) -> ExerciseCheck:
+    def exercise(self, number: int) -> Callable[[T], T]:
         """Check an exercise: write ``@lab.exercise(1)`` above the function or class.
 
         Args:
@@ -130,7 +122,7 @@ class Lab:
         """
         passed = partial(self.remember, "exercises", str(number))
         exercises = {str(i): one for i, one in enumerate(self.lesson.exercises, start=1)}
-        return ExerciseCheck(number, named(exercises, str(number), "exercise"), passed)
+        return checked(number, _named(exercises, str(number), "exercise"), passed)
 
     def repaired(self, name: str) -> Card:
         """Try what the learner has put in the place of a naive part of ``agent.py``.
@@ -141,23 +133,17 @@ class Lab:
         Raises:
             UsageError: if the lesson has no such repair, or no ``agent.py``.
         """
-        repairs = self._repairs()
-        if name not in repairs:
-            raise UsageError(f"there is no repair {name!r}; there are: {', '.join(repairs)}")
+        repair = _named(self._repairs(), name, "repair")
         if (agent := sys.modules.get("agent")) is None:
             raise UsageError(
                 "there is no agent.py yet: run the cells above that begin with %%agent"
             )
-        if failed := vars(agent).get("__failed__"):
-            text = f"The last cell with %%agent didn't go into agent.py: {failed}"
-            return Card(f"<p><strong>{inline(text)}</strong></p>", text)
-        wrong = judge(repairs[name].check, agent)
+        wrong = judge(repair.check, agent)
         if not wrong:
             self._repaired.add(name)
-            self.remember("repairs", name)
         elif outside := left_outside(agent):
             wrong += f" ({outside[-1]} is also in the notebook: does its cell begin with %%agent?)"
-        text = f"not yet: {wrong}" if wrong else f"✓ {repairs[name].right}"
+        text = f"not yet: {wrong}" if wrong else f"✓ {repair.right}"
         return Card(f"<p><strong>{inline(text)}</strong></p>", text)
 
     def catch_up(self) -> Card:
@@ -176,39 +162,22 @@ class Lab:
         repairs: dict[str, Repair] = module.REPAIRS
         return repairs
 
-    def quiz(self, **answers: str) -> Card:
-        """Show the lesson's quiz; answer with the widget, or as ``lab.quiz(q1="b")``.
-
-        Args:
-            answers: name of a question -> the letter of the option.
-
-        Raises:
-            UsageError: if there is no such question or option.
-        """
-        questions = self.lesson.questions
-
-        def note(name: str, letter: str) -> None:
-            question = named(questions, name, "question")
-            named(question.options, letter, f"option of {name}")
-            self.remember("quiz", name, letter)
-
-        for name, letter in answers.items():
-            note(name, letter)
-        card = quiz_card(questions, answers)
+    def quiz(self) -> Card:
+        """Show the lesson's quiz."""
 
         def widget() -> Any:
             from learnkit.course.display.question_widgets import quiz_box
 
-            return quiz_box(questions, note)
+            return quiz_box(self.lesson.questions, partial(self.remember, "quiz"))
 
-        return card if answers else card.or_widget(widget)
+        return quiz_card(self.lesson.questions).or_widget(widget)
 
     def remember(self, kind: str, name: str, value: str = "yes") -> None:
         """Note something for the start page; the static form leaves no trace.
 
         Args:
             kind: see :meth:`learnkit.course.progress.Progress.note`.
-            name: of the prediction, exercise or question.
+            name: of the exercise or question.
             value: the answer.
         """
         if not self.static:  # tests, and outputs that are committed
@@ -263,66 +232,54 @@ class Lab:
 
     # Games
 
-    def be_the_model(self, game: Game | str | None = None) -> BeTheModel:
+    def be_the_model(self, game: Game | None = None) -> BeTheModel:
         """Let the learner answer in the model's place; without a widget a script plays.
 
         It begins when the learner presses Start, in a workspace of its own.
 
         Args:
-            game: the task, or only its prompt; by default the lesson's own.
+            game: the task; by default the lesson's own.
 
         Raises:
             UsageError: if the lesson has no game, and none is given.
         """
         from learnkit.course.games.be_the_model.panel import BeTheModel
 
-        return BeTheModel(_game(game, self.lesson.game), static=self.static)
+        if (task := game or self.lesson.game) is None:
+            raise UsageError("this lesson has no game of its own")
+        return BeTheModel(task, static=self.static)
 
-    def night(self, parts: Collection[str] | None = None) -> Card:
-        """The capstone: choose mechanisms, and play a night of twelve faults with them.
-
-        Args:
-            parts: play at once with these, such as ``["tools", "todo"]``; by default a widget lets
-                the learner choose.
-
-        Raises:
-            UsageError: for a part that there is not, or that needs another one.
-        """
+    def night(self) -> Card:
+        """The capstone: choose mechanisms, and play a night of twelve faults with them."""
         from learnkit.course.games.night import card
-        from learnkit.course.games.night.night import Night, play
+        from learnkit.course.games.night.night import play
 
-        if parts is not None:
-            return card.night_card(play(parts))
         if self.static:
-            return card.night_card(play(card.EXAMPLE), card.EXAMPLE_RULES)
-
-        def over(night: Night) -> None:
-            self.remember("play", "night", str(night.survived))
+            return card.night_card(play(card.EXAMPLE))
 
         def widget() -> Any:
             from learnkit.course.games.night.panel import NightPanel
 
-            return NightPanel(over)
+            return NightPanel()
 
-        said = "The night of 14 July. Without a page, play it with lab.night(['tools', 'todo'])."
-        return Card("", said).or_widget(widget)
+        return Card("", "The night of 14 July: open this notebook in JupyterLab.").or_widget(widget)
 
     # Folders, and the end
 
-    def folder(self, name: str, *, lasting: bool = False) -> Path:
-        """Return an empty folder that belongs to no scenario; it exists until the lab is closed.
+    def folder(self, name: str) -> Path:
+        """Return an empty folder that belongs to no scenario.
+
+        In an open notebook it exists until the kernel ends, so that its picture can be clicked.
 
         Args:
             name: the folder's name; asking for the same name again empties the folder.
-            lasting: keep it until the kernel ends, for a picture that can be clicked after Run All.
-                In the static form nobody clicks, and it goes with the lab.
 
         Raises:
             UsageError: if the name is not a plain one.
         """
         if Path(name).name != name or name in ("", ".."):  # such a name leads out of the folder
             raise UsageError(f"{name!r} is no plain name for a folder; give one like 'board'")
-        return self._workspaces.folder(name, lasting=lasting and not self.static)
+        return self._workspaces.folder(name)
 
     def unused(self) -> list[str]:
         """Return the ids of recorded turns that no scenario has asked for since the lab opened."""
@@ -336,18 +293,15 @@ class Lab:
     def remove(self) -> None:
         """Remove the workspaces. Twice is no error."""
         forks.end()
-        self._workspaces.remove()
+        self._workspaces.remove(folders=self.static)
 
     def close(self) -> None:
-        """Do what :meth:`remove` does, and print what the lesson has used.
+        """Do what :meth:`remove` does, and say so.
 
         A cell that is run after that gets a workspace again, which goes with the kernel.
         """
         self.remove()
-        line = "Closed: no thread, process or workspace is left."
-        if self.mode == "replay" and (unused := self.unused()):
-            line += f" Recorded turns never used: {', '.join(unused)}."
-        print(line)
+        print("Closed: no thread, process or workspace is left.")
 
     def _client(self, scenario: str, script: Script | Source | None, pace: float) -> Client:
         from learnkit.clients.connect import connect, from_source, recorded, scripted
@@ -387,7 +341,7 @@ class Lab:
         from learnkit.clients.recordings.replay import Miss
 
         if isinstance(why, Miss) and not self.static:
-            from learnkit.course.first_edit.offer import offer
+            from learnkit.course.first_edit.panel import offer
 
             why.offer = partial(offer, why, self._recording)
         return why
@@ -415,8 +369,6 @@ def lesson(name: str, mode: str | None = None) -> Lab:
     content = load(name)
     static = not is_live()
     if not static:
-        import anthropic  # noqa: F401 (its errors are explained too)
-
         explain_errors()
     lab = Lab(content, mode, recordings() / f"{name}.yaml", static)
     lab.remember("opened", "lesson")
@@ -428,17 +380,10 @@ def lesson(name: str, mode: str | None = None) -> Lab:
     return lab
 
 
-def _game(asked: Game | str | None, own: Game | None) -> Game:
-    """The game to play; a prompt alone is played with the lesson's tools, or the coding tools."""
-    from learnkit.mechanisms.coding import CodingTools
-
-    if isinstance(asked, str):
-        tools = own.mechanisms if own else lambda workspace: [CodingTools(workspace)]
-        return Game(asked, tools, script=["(nobody plays here: the notebook is not open)"])
-    game = asked or own
-    if game is None:
-        raise UsageError('this lesson has no game of its own: give be_the_model("a prompt")')
-    return game
+def _named(things: Mapping[str, T], name: str, kind: str) -> T:
+    if name not in things:
+        raise UsageError(f"there is no {kind} {name!r}; there are: {', '.join(things)}")
+    return things[name]
 
 
 def recordings() -> Path:

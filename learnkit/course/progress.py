@@ -1,4 +1,4 @@
-"""What a learner has done so far: predictions, exercises and quiz answers, in one local file.
+"""What a learner has done so far: lessons, exercises and quiz answers, in one local file.
 
 The file is in the learner's working copy of the lessons, and is sent nowhere. It never makes a
 lesson fail: what can't be written is not remembered, and a damaged file is moved aside.
@@ -26,7 +26,7 @@ COPY = "learnkit-course"
 #: Remembers, in a working copy, what each notebook was copied from.
 STATE = ".copied.json"
 #: What is remembered of a lesson: each a dict from a name to an answer.
-KINDS = ("opened", "predictions", "repairs", "exercises", "quiz", "play")
+KINDS = ("opened", "exercises", "quiz")
 _Notes = dict[str, dict[str, dict[str, str]]]  # lesson -> kind -> name -> value
 _NOTES = TypeAdapter(_Notes)  # the user may have edited the file
 #: A sign for each state of a lesson.
@@ -68,43 +68,31 @@ class Progress:
     def __init__(self, path: str | Path | None = None) -> None:
         work = working_copy()
         self._file = Document(path or work / "progress.json")
-        # A notebook outside any working copy leaves no notes, unless it is one of a clone.
         clone = course_files.checkout()
-        self.kept = bool(
-            path or os.environ.get(SETTING) or work.is_dir() or (clone and work.parent == clone)
-        )
+        asked = path or os.environ.get(SETTING)
+        self.kept = bool(asked) or work.is_dir() or work.parent == clone
 
     @property
     def path(self) -> Path:
         """Where the file is, or would be."""
         return self._file.path
 
-    def note(self, lesson: str, kind: str, name: str, value: str = "yes") -> bool:
-        """Remember something; the last answer counts.
+    def note(self, lesson: str, kind: str, name: str, value: str = "yes") -> None:
+        """Remember something, if it can be written; the last answer counts.
 
         Args:
             lesson: for example ``s03``.
             kind: one of :data:`KINDS`.
-            name: of the prediction, exercise or question.
+            name: of the exercise or question.
             value: the answer.
-
-        Returns:
-            Whether it is written down. A folder without write access is no error.
-
-        Raises:
-            UsageError: if there is no such kind.
         """
-        if kind not in KINDS:
-            raise UsageError(f"progress knows {', '.join(KINDS)}; it does not know {kind!r}")
         if not self.kept:
-            return False
-        try:
-            self._put_damage_aside()
+            return
+        with contextlib.suppress(OSError):  # a folder without write access is no error
+            if self.path.exists() and not self._read():
+                self.path.replace(self.path.with_suffix(".damaged"))
             with self._file.change({}) as notes:
                 notes.setdefault(lesson, {}).setdefault(kind, {})[name] = value
-        except OSError:
-            return False
-        return True
 
     def of(self, lesson: str) -> dict[str, dict[str, str]]:
         """Return what is known of a lesson: kind -> name -> value, with every kind.
@@ -117,21 +105,12 @@ class Progress:
 
     def forget(self) -> None:
         """Remove the file, so that every lesson is new again."""
-        for path in (self.path, self._aside):
-            path.unlink(missing_ok=True)
-
-    @property
-    def _aside(self) -> Path:
-        return self.path.with_suffix(".damaged")
+        self.path.unlink(missing_ok=True)
 
     def _read(self) -> _Notes:
         with contextlib.suppress(OSError, UsageError, ValidationError):
             return _NOTES.validate_python(self._file.read({}), strict=True)
         return {}
-
-    def _put_damage_aside(self) -> None:
-        if self.path.exists() and not self._read():
-            self.path.replace(self._aside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +137,6 @@ class LessonProgress:
         return str(self.number) if self.name.startswith("s") else self.name
 
     @property
-    def predicted(self) -> int:
-        """How many predictions the learner has made."""
-        return len(set(self.done.get("predictions", ())) & set(self.lesson.predictions))
-
-    @property
     def passed(self) -> int:
         """How many exercises the learner has passed."""
         numbers = {str(n) for n in range(1, len(self.lesson.exercises) + 1)}
@@ -184,15 +158,6 @@ class LessonProgress:
         if self.passed == len(self.lesson.exercises) and self.answered == len(self.lesson.quiz):
             return "finished"
         return "begun" if any(self.done.values()) else "new"
-
-    def __str__(self) -> str:
-        lesson = self.lesson
-        return (
-            f"{MARKS[self.state]} {self.label:>2} {lesson.title}: {self.state}; "
-            f"{self.predicted} of {len(lesson.predictions)} predictions, "
-            f"{self.passed} of {len(lesson.exercises)} exercises, "
-            f"{self.right} of {len(lesson.quiz)} right in the quiz"
-        )
 
     @property
     def _answers(self) -> Mapping[str, str]:

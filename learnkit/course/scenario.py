@@ -79,9 +79,7 @@ class Run:
         vars(agent).update(settings)
         policy.update(write="allow")
         try:
-            with contextlib.chdir(
-                Path.cwd()
-            ):  # whoever tries os.chdir shall not stay in a workspace
+            with contextlib.chdir(Path.cwd()):  # os.chdir shall leave nobody in a workspace
                 yield
         finally:
             vars(agent).update(before[0])
@@ -97,8 +95,9 @@ class Run:
         """
         from learnkit.course.agent_file.process import Terminal
 
-        source = vars(agent)["__source__"].changed(instead)
-        return Terminal(str(source), self.client.source, self.workspace, self.client.model)
+        text, source = str(vars(agent)["__source__"].changed(instead)), self.client.source
+        assert source is not None, "only a script answers processes"
+        return Terminal(text, source, self.workspace, self.client.model)
 
     def meter(self) -> Meter:
         """Return the turns, tokens and time of everything in this run's log."""
@@ -160,7 +159,7 @@ class Workspaces:
     def __init__(self) -> None:
         self._folder: Path | None = None
         self._copies = 0
-        self._lasting: Path | None = None
+        self._own: Path | None = None
 
     def new(self) -> Path:
         """Return a new workspace; the folder above it belongs to it alone.
@@ -174,22 +173,11 @@ class Workspaces:
         shutil.copytree(folder / "pristine", workspace, symlinks=True)
         return workspace
 
-    def folder(self, name: str, *, lasting: bool = False) -> Path:
-        """Return an empty folder.
-
-        Args:
-            name: the folder's name; if the folder exists, it is emptied.
-            lasting: whether it survives :meth:`remove`, until the process ends.
-
-        Raises:
-            UsageError: if git does not work.
-        """
-        above = self._made() / "own"
-        if lasting:
-            if self._lasting is None:
-                self._lasting = _until_the_end()
-            above = self._lasting
-        folder = above / name
+    def folder(self, name: str) -> Path:
+        """Return an empty folder; if there is one of that name, it is emptied."""
+        if self._own is None:
+            self._own = _until_the_end()
+        folder = self._own / "own" / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         return folder
@@ -205,11 +193,14 @@ class Workspaces:
             self._folder = folder
         return self._folder
 
-    def remove(self) -> None:
-        """Remove everything. Twice is no error."""
+    def remove(self, *, folders: bool) -> None:
+        """Remove the workspaces, and the folders as well if that is asked for."""
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
+        if self._own is not None and folders:
+            shutil.rmtree(self._own, ignore_errors=True)
+            self._own = None
 
 
 def _until_the_end() -> Path:

@@ -57,7 +57,7 @@ def _common(
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lab(
     context: typer.Context,
-    lesson: Annotated[str, typer.Argument(help="by default the start page, and s01")] = "",
+    lesson: Annotated[str, typer.Argument(help="by default the start page")] = "",
     folder: Annotated[
         Path | None, typer.Option(help="of your copies; by default learnkit-course, here")
     ] = None,
@@ -73,6 +73,7 @@ def lab(
     """
     from learnkit.course.progress import working_copy
     from learnkit.course.workbook import folder as workbook
+    from learnkit.course.workbook.start_page import NAME as START
 
     work = folder.absolute() if folder else working_copy()
     rest = context.args
@@ -84,13 +85,13 @@ def lab(
         with lab_extra():
             metadata.version("jupyterlab")  # importing it takes two seconds
     course = course_files.notebooks()
-    opened = _notebook(lesson or "s01", course).relative_to(course).as_posix()
+    opened = _notebook(lesson, course).relative_to(course).as_posix() if lesson else START
     typer.echo(f"Your copies of the lessons are in {work}")
     for line in workbook.update(course, work, reset=reset):
         typer.echo(line)
     if copy_only:
         return
-    options = [*workbook.options(work, opened, alone=bool(lesson)), *rest]
+    options = [*workbook.options(work, opened), *rest]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")
     command = [sys.executable, "-m", "jupyterlab", *options]
@@ -112,11 +113,7 @@ def progress(
     notes = Progress()
     if forget:
         notes.forget()
-    found = lesson_progress(course_files.notebooks(), notes)
-    typer.echo(summary(found))
-    for one in found:
-        if one.state != "new":
-            typer.echo(str(one))
+    typer.echo(summary(lesson_progress(course_files.notebooks(), notes)))
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""The night of 14 July in a real JupyterLab: chosen, played, skipped and saved.
+"""The night of 14 July in a real JupyterLab: chosen, played and skipped.
 
 Pictures go to the folder that LEARNKIT_SHOTS names.
 """
@@ -15,24 +15,9 @@ SOON = 30_000  # milliseconds: twelve hours are played for real
 NIGHT = """
 import learnkit as lk
 
-def broken(self, agent, calls):
-    raise ZeroDivisionError("<b>no list</b>")
-
-lk.Todo.after_tools = broken
 lab = lk.lesson("s12")
 lab.night()
 """
-#: The pairs of texts of a picture that lie over each other, and the texts that leave it.
-CROSSED = """() => {
-  const texts = [...document.querySelectorAll('text')];
-  const boxes = texts.map((one) => [one.getBoundingClientRect(), one.textContent]);
-  const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top;
-  const out = ([one]) => one.right > innerWidth - 8 || one.bottom > innerHeight - 8;
-  return [
-    ...boxes.filter(out),
-    ...boxes.flatMap((one, n) => boxes.slice(n + 1).filter(([b]) => !apart(one[0], b))),
-  ].map(([, said]) => said);
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +32,8 @@ def button(panel: Locator, name: str) -> Locator:
     return panel.get_by_role("button", name=name)
 
 
-def test_a_night_is_chosen_watched_skipped_and_saved_by_keyboard_alone(
-    night: lab.Notebook, page: Page, shots: Path, tmp_path: Path
+def test_a_night_is_chosen_watched_and_skipped_by_keyboard_alone(
+    night: lab.Notebook, page: Page, shots: Path
 ) -> None:
     panel = page.locator(".learnkit-night")
     pressed = panel.locator("[aria-pressed=true]")
@@ -73,17 +58,6 @@ def test_a_night_is_chosen_watched_skipped_and_saved_by_keyboard_alone(
     expect(button(panel, "Play another night")).to_be_focused()
     hours.nth(7).locator("summary").press("Enter")
     expect(hours.nth(7)).to_contain_text("What survives it is in lesson 8.")
-    for kind, begins in (("png", b"\x89PNG"), ("svg", b"<svg")):
-        with page.expect_download() as saved:
-            button(panel, f"save as {kind.upper()}").press("Enter")
-        file = tmp_path / saved.value.suggested_filename
-        saved.value.save_as(file)
-        assert file.name == f"night-of-14-july.{kind}"
-        assert file.read_bytes().startswith(begins)
-    with lab.browser(864, 726) as other:
-        other.goto(file.as_uri())
-        assert other.evaluate(CROSSED) == []
-        other.screenshot(path=shots / "night-poster.png")
 
 
 def test_it_can_be_read_in_each_theme_and_on_a_phone(
@@ -102,21 +76,13 @@ def test_it_can_be_read_in_each_theme_and_on_a_phone(
     page.set_viewport_size({"width": 1200, "height": 1000})
 
 
-def test_who_likes_no_motion_waits_for_nothing_and_an_error_of_a_class_is_told(
-    night: lab.Notebook, page: Page
-) -> None:
+def test_who_likes_no_motion_waits_for_nothing(night: lab.Notebook, page: Page) -> None:
     panel = page.locator(".learnkit-night")
     page.emulate_media(reduced_motion="reduce")
     button(panel, "todo").click()
     expect(panel.locator("li.ok")).to_have_count(0)  # another harness: nothing is known of it
     button(panel, "Play another night").click()
-    said = "✗ At 00:00 the harness raised ZeroDivisionError: <b>no list</b>"
-    expect(panel.locator(".head")).to_have_text(said, timeout=SOON)
-    expect(panel.locator("li.lost")).to_have_count(1)
-    expect(button(panel, "save as PNG")).to_be_hidden()
-    button(panel, "todo").click()
-    button(panel, "Play another night").click()
     expect(panel.locator(".head")).to_have_text(
-        "4 of 12 hours survived, within the budget", timeout=SOON
+        "5 of 12 hours survived, within the budget", timeout=SOON
     )
     assert page.errors == []  # type: ignore[attr-defined]

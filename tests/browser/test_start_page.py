@@ -43,18 +43,10 @@ def test_a_row_leads_to_its_lesson_before_anything_has_run(page: Page, shots: Pa
 
 def test_it_does_so_after_the_cell_has_run_and_in_a_narrow_window(page: Page, shots: Path) -> None:
     page.evaluate("() => jupyterapp.commands.execute('notebook:run-all-cells')")
-    expect(page.locator(".lk-map svg")).to_be_visible(timeout=60_000)
+    expect(page.locator(".lk-map img")).to_be_visible(timeout=60_000)
     page.evaluate("() => jupyterapp.shell.collapseLeft()")
     page.set_viewport_size({"width": 360, "height": 1000})
     page.wait_for_timeout(1000)  # JupyterLab lays out its panels anew
-    area, last = row(page, 2).bounding_box(), row(page, 12).bounding_box()
-    dots = page.locator(".lk-map svg .dot circle[r='7']")
-    assert area is not None
-    assert last is not None
-    for place, box in ((dots.first, area), (dots.last, last)):
-        dot = place.bounding_box()
-        assert dot is not None
-        assert abs(dot["y"] + dot["height"] / 2 - box["y"] - box["height"] / 2) < 2
     for cell in page.locator(".jp-OutputArea-output table :is(td, th)").all():
         assert cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth"), cell.inner_text()
     output = page.locator(".jp-OutputArea-output").last

@@ -304,7 +304,7 @@ def test_a_miss_says_what_differs_and_what_can_be_done() -> None:
         "no reply to this request (scenario 'a', agent 'bob')",
         "in the nearest turn, a/1, and [+asked+]:\n\nyour prompt: [-Go-][+Stop+].\n",
         "undo the change",
-        'lab.be_the_model("your prompt")',
+        "in JupyterLab, a panel offers it",
         "script=[lk.use(",
         'lesson(name, mode="live")',
     ):

@@ -8,8 +8,6 @@ import symtable
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from learnkit.course.defined_names import scopes
-
 from .subject import Rule, Subject, parsed
 
 
@@ -95,6 +93,32 @@ def _overwritten(cells: list[Names], place: int) -> Iterator[str]:
                     "gives it another value: call one of the two something else"
                 )
                 break
+
+
+def scopes(source: str) -> symtable.SymbolTable:
+    """Return the table of a source's names, in which comprehensions are scopes of their own.
+
+    From Python 3.12 on the variables of a comprehension are listed among those of the code around
+    it, unless it is a generator (PEP 709).
+    """
+    tree = _Generators().visit(ast.parse(source))
+    return symtable.symtable(ast.unparse(tree), "source", "exec")
+
+
+class _Generators(ast.NodeTransformer):
+    """Makes generators of all comprehensions."""
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.GeneratorExp:
+        self.generic_visit(node)
+        return ast.GeneratorExp(node.elt, node.generators)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.GeneratorExp:
+        self.generic_visit(node)
+        return ast.GeneratorExp(node.elt, node.generators)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.GeneratorExp:
+        self.generic_visit(node)
+        return ast.GeneratorExp(ast.Tuple([node.key, node.value], ast.Load()), node.generators)
 
 
 RULES: tuple[Rule, ...] = (lasting_names,)

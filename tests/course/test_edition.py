@@ -37,10 +37,11 @@ def pages(site: Path) -> list[tuple[str, str]]:
     return [(path.name, path.read_text("utf-8")) for path in sorted(site.glob("*.html"))]
 
 
-def test_a_page_loads_nothing_from_elsewhere(site: Path) -> None:
+def test_a_page_loads_nothing_from_elsewhere_and_is_under_600_kilobytes(site: Path) -> None:
     for name, text in pages(site):
         assert "default-src 'none'" in text, name
         assert not re.findall(r"<(?:script|img|link|iframe)[^>]*(?:src|href)=[\"'](?!data:)", text)
+        assert len(text.encode()) < 600_000, name
 
 
 def test_links_lead_to_a_page_and_to_an_anchor_that_is_there(site: Path) -> None:
@@ -73,11 +74,6 @@ def test_every_view_of_the_lesson_is_a_tape(site: Path) -> None:
     assert text.count('<script type="module">') == 1
     assert "lk-sheet" not in (site / "index.html").read_text("utf-8"), "it has nothing to play"
     assert "raises-exception" in text, "the cell that fails is there too"
-
-
-def test_a_lesson_is_under_600_kilobytes(site: Path) -> None:
-    for name, text in pages(site):
-        assert len(text.encode()) < 600_000, name
 
 
 def test_all_that_the_notebook_says_is_on_the_page(site: Path) -> None:

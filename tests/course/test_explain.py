@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 from jupyter_client.manager import start_new_kernel
 from project import ROOT
@@ -33,9 +32,7 @@ def notebook(folder: Path, *cells: str) -> Path:
         ("def f(a):\n    inner = a\nclass C:\n    field = 1", {"f", "C"}),
         ("with open('p') as file:\n    for n in file:\n        total = n", {"file", "n", "total"}),
         ("if (m := 1):\n    k: int = 2", {"m", "k"}),
-        ("[one for one in range(3)]", set()),
-        ("x = {k: {m for m in (k,)} for k in [n for n in range(3)]}", {"x"}),
-        ("u = [u for u in range(3)]\nw = lambda a: a", {"u", "w"}),
+        ("w = lambda a: a", {"w"}),
         ("%matplotlib inline", set()),
         ("def broken(", set()),
     ],
@@ -130,19 +127,3 @@ def test_a_miss_ends_its_cell_without_an_error_to_see(run: Callable[[str], str])
     assert run.last["status"] == "error", "so Run All stops"  # type: ignore[attr-defined]
     assert run.last["ename"] == "Miss"  # type: ignore[attr-defined]
     assert run("lab.close()") == ""
-
-
-@pytest.mark.slow
-def test_a_meant_assertion_comes_without_frames_and_another_error_with_them(
-    run: Callable[[str], str],
-) -> None:
-    cells = nbformat.read(LESSON, as_version=4).cells
-    (meant,) = (cell.id for cell in cells if "raises-exception" in cell.metadata.get("tags", ()))
-    run("from learnkit.course.jupyter import errors\nreal = errors._cell")
-    run(f"errors._cell = lambda _: {meant!r}")
-    said = run('def check():\n    assert 1 > 2, "it is not more"\ncheck()')
-    assert said == f"AssertionError: it is not more\n\n{explain.MEANT}"
-    slip = run("import os\nos.missing")
-    assert "Traceback" in slip, "what an edit breaks needs its line"
-    assert explain.MEANT not in slip, "nobody meant it"
-    assert run("errors._cell = real") == ""

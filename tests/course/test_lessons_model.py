@@ -6,7 +6,7 @@ import pytest
 
 from learnkit.course.content import load
 from learnkit.course.content.sources import agent_cells
-from learnkit.course.defined_names import defined
+from learnkit.course.jupyter.errors import _defined
 
 LESSONS = [f"s{number:02}" for number in range(1, 13)]
 
@@ -29,7 +29,7 @@ def test_no_learner_meets_a_question_without_a_right_answer_or_an_exercise_witho
     for exercise in lesson.exercises:
         assert exercise.title
         assert len(exercise.hints) >= 2
-        assert exercise.name in defined(exercise.solution)
+        assert exercise.name in _defined(exercise.solution)
 
 
 def test_the_parts_of_agent_py_are_found_with_their_repairs() -> None:

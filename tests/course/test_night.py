@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-import learnkit as lk
 from learnkit.course.games.night import card
 from learnkit.course.games.night.fault import PARTS, Fault, Harness, Outcome
 from learnkit.course.games.night.night import (
@@ -76,9 +75,9 @@ def test_a_part_costs_its_prompt_and_tools_in_every_request() -> None:
 def test_what_a_class_says_is_escaped() -> None:
     outcome = Outcome(False, "<script>alert(1)</script>", 1, 1)
     night = Night(Harness(frozenset()), (outcome,) * 12)
-    for shown in (card.night_card(night).html, card.poster(night)):
-        assert "<script>" not in shown
-        assert "&lt;script&gt;" in shown
+    shown = card.night_card(night).html
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
 
 
 class Panel(NightPanel):
@@ -89,26 +88,14 @@ class Panel(NightPanel):
 
 
 @pytest.mark.slow
-def test_the_panel_plays_what_the_page_asks_for_and_an_error_is_said(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    nights: list[Night] = []
-    panel = Panel(nights.append)
-    panel._heard(panel, {"play": ["tools"]}, [])
+def test_the_panel_plays_what_the_page_asks_for() -> None:
+    panel = Panel()
+    for asked in ({"play": ["tools"]}, {"play": "all"}, "play"):
+        panel._heard(panel, asked, [])
     *hours, last = panel.sent
     assert [one["passed"]["survived"] for one in hours] == [True, True, *[False] * 10]
     assert [one["passed"]["lesson"] for one in hours] == [*range(1, 13)]
-    assert last["over"]["head"] == nights[0].headline
-    assert nights[0].outcomes[1].why in last["over"]["picture"]
-    panel.sent = []
-    monkeypatch.setattr(lk.Todo, "after_tools", lambda *_: 1 / 0)
-    for asked in ({"play": ["todo"]}, {"play": "all"}, "play"):
-        panel._heard(panel, asked, [])
-    assert len(panel.sent) == 3  # two hours pass
-    said = panel.sent[-1]["over"]
-    assert said["head"] == "✗ At 00:00 the harness raised ZeroDivisionError: division by zero"
-    assert "picture" not in said
-    assert len(nights) == 1
+    assert last["over"]["head"] == "2 of 12 hours survived, within the budget"
 
 
 @pytest.mark.slow

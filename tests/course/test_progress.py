@@ -20,10 +20,10 @@ NOTHING: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
 def test_what_is_noted_is_known_by_the_next_one(tmp_path: Path) -> None:
     path = tmp_path / "new" / "progress.json"
     assert Progress(path).of("s01") == NOTHING
-    assert Progress(path).note("s01", "predictions", "p1", "b")
-    assert Progress(path).note("s01", "predictions", "p1", "c")
-    assert Progress(path).note("s02", "exercises", "1")
-    assert Progress(path).of("s01") == {**NOTHING, "predictions": {"p1": "c"}}
+    Progress(path).note("s01", "quiz", "q1", "b")
+    Progress(path).note("s01", "quiz", "q1", "c")
+    Progress(path).note("s02", "exercises", "1")
+    assert Progress(path).of("s01") == {**NOTHING, "quiz": {"q1": "c"}}
     assert Progress(path).of("s02") == {**NOTHING, "exercises": {"1": "yes"}}
     Progress(path).forget()
     assert Progress(path).of("s01") == NOTHING
@@ -47,7 +47,7 @@ def test_whatever_stands_in_the_file_the_lesson_goes_on(
     progress = Progress(path)
     assert set(progress.of("s01")) == set(KINDS)
     before = progress.of("s02")
-    assert progress.note("s01", "quiz", "q1", "a")
+    progress.note("s01", "quiz", "q1", "a")
     assert progress.of("s01")["quiz"]["q1"] == "a"
     assert progress.of("s02") == before
 
@@ -58,14 +58,12 @@ def test_a_damaged_file_is_put_aside_and_not_lost(tmp_path: Path) -> None:
     Progress(path).note("s02", "quiz", "q1", "b")
     assert path.with_suffix(".damaged").read_text() == '{"s01": {"quiz": {"q1": "a"}'
     assert Progress(path).of("s02")["quiz"] == {"q1": "b"}
-    Progress(path).forget()
-    assert not path.with_suffix(".damaged").exists()
 
 
 def test_a_place_that_cannot_be_written_to_is_no_error(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("no folder")
-    assert not Progress(blocked / "progress.json").note("s01", "quiz", "q1", "a")
+    Progress(blocked / "progress.json").note("s01", "quiz", "q1", "a")
     assert Progress(blocked / "progress.json").of("s01") == NOTHING
 
 
@@ -74,7 +72,7 @@ import sys
 from pathlib import Path
 from learnkit.course.progress import Progress
 for number in range(20):
-    Progress(Path(sys.argv[1])).note(sys.argv[2], "play", f"m{number}")
+    Progress(Path(sys.argv[1])).note(sys.argv[2], "quiz", f"q{number}")
 """
 
 
@@ -84,7 +82,7 @@ def test_two_kernels_at_once_lose_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _KERNEL, str(path)]
     kernels = [subprocess.Popen([*command, lesson]) for lesson in ("s01", "s02")]
     assert [kernel.wait() for kernel in kernels] == [0, 0]
-    assert [len(Progress(path).of(lesson)["play"]) for lesson in ("s01", "s02")] == [20, 20]
+    assert [len(Progress(path).of(lesson)["quiz"]) for lesson in ("s01", "s02")] == [20, 20]
 
 
 # Where the notes are
@@ -108,5 +106,5 @@ def test_beside_a_clones_originals_notes_go_to_its_top(
     monkeypatch.chdir(here / opened)
     assert working_copy() == here / "learnkit-course"
     monkeypatch.setattr(course_files, "checkout", lambda: here)
-    assert Progress().note("s01", "opened", "lesson")
+    Progress().note("s01", "opened", "lesson")
     assert (here / "learnkit-course" / "progress.json").is_file()

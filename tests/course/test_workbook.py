@@ -22,11 +22,27 @@ COURSE = ROOT / "notebooks"
 LESSON, OTHER = "s01_agent_loop.ipynb", "s02_tools.ipynb"
 
 
+def notebook(*sources: str, output: str = "", form: type = list) -> str:
+    """A notebook of code cells; JupyterLab writes a source as a list of lines, others as a text."""
+    cells = [
+        {
+            "cell_type": "code",
+            "source": one.splitlines(keepends=True) if form is list else one,
+            "outputs": [{"output_type": "stream", "name": "stdout", "text": output}],
+        }
+        for one in sources
+    ]
+    return json.dumps({"cells": cells, "nbformat": 4})
+
+
+FIRST = notebook("first edition")
+
+
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
     source = tmp_path / "course"
     source.mkdir()
-    (source / LESSON).write_text("first edition")
+    (source / LESSON).write_text(FIRST)
     return source
 
 
@@ -40,13 +56,13 @@ def update(course: Path, work: Path, *, reset: bool = False) -> list[str]:
 
 
 def test_what_was_copied_before_an_error_is_remembered(course: Path, work: Path) -> None:
-    (course / OTHER).write_text("first edition")
+    (course / OTHER).write_text(FIRST)
     (work / OTHER).mkdir(parents=True)
     for edition in ("first edition", "second edition"):
-        (course / LESSON).write_text(edition)
+        (course / LESSON).write_text(notebook(edition))
         with pytest.raises(IsADirectoryError):
             update(course, work)
-    assert (work / LESSON).read_text() == "second edition"
+    assert sources((work / LESSON).read_text()) == ["second edition"]
 
 
 def test_a_reset_keeps_every_copy(course: Path, work: Path) -> None:
@@ -55,7 +71,7 @@ def test_a_reset_keeps_every_copy(course: Path, work: Path) -> None:
         (work / LESSON).write_text(answers)
         (line,) = update(course, work, reset=True)
         assert "fresh again" in line
-        assert (work / LESSON).read_text() == "first edition"
+        assert sources((work / LESSON).read_text()) == ["first edition"]
     kept = [work / f"{LESSON}.bak{number}" for number in ("", 1, 2)]
     assert [path.read_text() for path in kept] == [
         "my first answers",
@@ -76,19 +92,6 @@ def test_a_spoilt_memory_overwrites_nothing(course: Path, work: Path, memory: st
 
 
 # What an edit is
-
-
-def notebook(*sources: str, output: str = "", form: type = list) -> str:
-    """A notebook of code cells; JupyterLab writes a source as a list of lines, others as a text."""
-    cells = [
-        {
-            "cell_type": "code",
-            "source": one.splitlines(keepends=True) if form is list else one,
-            "outputs": [{"output_type": "stream", "name": "stdout", "text": output}],
-        }
-        for one in sources
-    ]
-    return json.dumps({"cells": cells, "nbformat": 4})
 
 
 def test_a_cell_that_was_run_is_no_edit(course: Path, work: Path) -> None:
@@ -117,13 +120,6 @@ def test_every_lesson_is_copied_without_outputs_and_is_otherwise_the_same(work: 
         shipped = nbformat.read(original, as_version=4)
         assert [cell.id for cell in copy.cells] == [cell.id for cell in shipped.cells]
         assert [cell.metadata for cell in copy.cells] == [cell.metadata for cell in shipped.cells]
-
-
-def outputs(work: Path) -> list[list[str]]:
-    """What each cell of the copy shows."""
-    cells = json.loads((work / LESSON).read_text())["cells"]
-    assert all(cell.get("execution_count") is None for cell in cells)
-    return [[one["text"] for one in cell["outputs"]] for cell in cells]
 
 
 @pytest.mark.parametrize("mine", [("x", "1 + 1"), ("1 + 1",), ("1 + 1", "x", "y"), ("1 + 1x", "")])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import shutil
 import subprocess
 import sys
@@ -84,7 +83,7 @@ def test_the_version_is_the_packages_own() -> None:
 
 
 def test_notes_do_not_make_a_folder_somebody_elses(tmp_path: Path) -> None:
-    assert Progress(tmp_path / "work" / "progress.json").note("s01", "opened", "lesson")
+    Progress(tmp_path / "work" / "progress.json").note("s01", "opened", "lesson")
     (tmp_path / "work" / ".hidden").write_text("")
     assert list(workbook.update(ROOT / "notebooks", tmp_path / "work")) == []
     assert (tmp_path / "work" / LESSON).is_file()
@@ -114,15 +113,7 @@ def test_progress_is_told_and_forgotten(tmp_path: Path) -> None:
     assert learnkit("progress", **work).stdout == begin
     progress = Progress(tmp_path / "progress.json")
     progress.note("s02", "exercises", "2")
-    shown = learnkit("progress", **work).stdout.splitlines()
-    assert shown[0].endswith("go on with lesson 2, Tools.")
-    assert shown[1:] == [
-        "▶  2 Tools: begun; 0 of 2 predictions, 1 of 2 exercises, 0 of 3 right in the quiz"
-    ]
-    notes = json.loads(progress.path.read_text())
-    notes["s02"]["exercises"] = {"1": "yes", "2": "yes"}
-    progress.path.write_text(json.dumps(notes))  # anyone can, so it proves nothing
-    assert "2 of 2 exercises" in learnkit("progress", **work).stdout
+    assert learnkit("progress", **work).stdout.endswith("go on with lesson 2, Tools.\n")
     assert learnkit("progress", "--forget", **work).stdout == begin
     assert [path for path in tmp_path.rglob("*") if path.is_file() and path.stat().st_size] == []
 

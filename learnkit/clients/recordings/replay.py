@@ -26,7 +26,7 @@ from learnkit.errors import UsageError
 #: What a learner can do about a miss, in this order. In an open lesson, buttons do the same.
 WAYS_ON = (
     "undo the change, and the recording fits again",
-    'be the model yourself: lab.be_the_model("your prompt")',
+    "be the model yourself: in JupyterLab, a panel offers it",
     'script it: lab.scenario(name, script=[lk.use("bash", command="ls"), lk.say("Done.")])',
     'ask a real model, with a key or a server of your own: lesson(name, mode="live")',
 )

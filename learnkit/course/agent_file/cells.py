@@ -27,7 +27,7 @@ class AgentCells:
     Attributes:
         module: what ``import agent`` finds.
         source: its text, which holds no change that the learner made in the file. The module has it
-            as ``__source__``, and why the last cell failed, if it did, as ``__failed__``.
+            as ``__source__``.
     """
 
     def __init__(self, lesson: str, folder: Path | None) -> None:
@@ -49,14 +49,6 @@ class AgentCells:
             SyntaxError: if it is not Python.
             UsageError: if it holds something else than imports, constants, def and class.
         """
-        try:
-            self._take(cell)
-        except BaseException as error:
-            vars(self.module)["__failed__"] = f"{type(error).__name__}: {error}"
-            raise
-        vars(self.module).pop("__failed__", None)
-
-    def _take(self, cell: str) -> None:
         self._cells += 1
         # One line down, because the first line of the cell is the magic.
         code = _compiled(f"\n{cell}", f"agent.py, {self._lesson}, cell {self._cells}")

@@ -34,7 +34,7 @@ class OwnFile:
         self.lesson, self._folder = lesson, folder
         self.name = file_name(lesson)
         before = before_lesson(lesson)
-        self.source, self._written = Source.reference(before), self.source_sections(before)
+        self.source, self._written = Source.reference(before), Source.reference(before).sections()
         if folder and not (folder / self.name).exists() and (folder / NAME).exists():
             for made in (NAME, state_name(NAME)):
                 with contextlib.suppress(FileNotFoundError):
@@ -47,11 +47,6 @@ class OwnFile:
                 self._written = state["written"]
                 self.source.fill(before)
         self._text = str(self.source)
-
-    @staticmethod
-    def source_sections(last: str) -> dict[str, str]:
-        """What ``learnkit agent`` writes, by its markers."""
-        return Source.reference(last).sections()
 
     @property
     def text(self) -> str:

@@ -20,8 +20,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from learnkit.clients.connect import model_setting
-from learnkit.clients.request_hash import Prefix
-from learnkit.clients.rerecord import Keeper
 from learnkit.clients.scripted import Failure, Reply, Request, Script, Scripted, Source
 from learnkit.clients.server import MessagesServer
 from learnkit.course.agent_file import forks
@@ -91,10 +89,8 @@ class Terminal:
     """
 
     def __init__(
-        self, text: str, model: Source | Script | None, folder: Path, name: str | None = None
+        self, text: str, model: Source | Script, folder: Path, name: str | None = None
     ) -> None:
-        if model is None:
-            raise UsageError("agent.py as a process is answered by a recording or a script")
         self.folder, self.requests, self._text = folder, list[Request](), text
         self._source = model if isinstance(model, Source) else Scripted(model)
         self._name, self._mark = name or model_setting(), secrets.token_hex(8)
@@ -125,10 +121,7 @@ class Terminal:
         if self._barrier and len(request["messages"]) == 1:
             with contextlib.suppress(threading.BrokenBarrierError):
                 self._barrier.wait(PATIENCE)
-        answer = self._source.answer(request, lane)
-        if isinstance(self._source, Keeper):  # its replies are kept, and the rest is recorded
-            self._source.keep(Prefix.of(request), lane, answer)
-        return answer
+        return self._source.answer(request, lane)
 
     def start(
         self,

@@ -1,66 +1,220 @@
 """What a lesson contains besides its notebook: predictions, exercises and a quiz.
 
 The notebook tells the story. What the lab shows is in the lesson's folder below ``lessons``: texts
-in ``questions.yaml``, and the checks of the exercises in ``exercises.py``. ``load`` puts both
-together.
+in ``questions.yaml``, the checks of the exercises in ``exercises.py``, and the mechanisms of a game
+in ``game.py``. ``load`` puts them together.
 """
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from learnkit.course.content.lesson import (
-    Exercise,
-    Game,
-    Lesson,
-    Option,
-    Prediction,
-    Question,
-    Remark,
-    Repair,
-    Verdict,
-)
+from pydantic import ConfigDict, TypeAdapter
+
+from learnkit.core.mechanism import Mechanism
+from learnkit.course import data_file
 from learnkit.errors import UsageError
-
-__all__ = [
-    "Exercise",
-    "Game",
-    "Lesson",
-    "Option",
-    "Prediction",
-    "Question",
-    "Remark",
-    "Repair",
-    "Verdict",
-    "load",
-]
 
 #: The folders of what each lesson has of its own; its modules are loaded by its name.
 _LESSONS = Path(__file__).resolve().parents[1] / "lessons"
 _MODULES = "learnkit.course.lessons"
 
+#: What a check returns: None if the learner's object is right, otherwise what it does wrong.
+Verdict = str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One answer to choose.
+
+    Attributes:
+        text: the answer, as it is offered.
+        why: why it is right or wrong; shown once the learner has chosen.
+    """
+
+    text: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A question about what will happen, to be answered before the cell is run.
+
+    Attributes:
+        question: what is asked.
+        options: letter -> option, from ``a``.
+        right: the letter of what happens.
+        repair: the name of the repair after which it no longer happens; empty if it always does.
+    """
+
+    question: str
+    options: Mapping[str, Option]
+    right: str
+    repair: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question of a quiz.
+
+    Attributes:
+        text: what is asked.
+        options: letter -> option, from ``a``.
+        right: the letter of the right one.
+    """
+
+    text: str
+    options: Mapping[str, Option]
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """Something to write, and the check that decides whether it works.
+
+    Attributes:
+        title: what is to be done, in a few words.
+        name: the name that the learner's code defines; its object is what the check gets.
+        hints: two or three, each one closer to the solution.
+        solution: source text that defines ``name``; it is folded below the hints.
+        check: from ``exercises.py``: returns what is wrong with the object, in terms of behaviour,
+            or None.
+    """
+
+    title: str
+    name: str
+    hints: Sequence[str]
+    solution: str
+    check: Callable[[Any], Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What the learner types into ``agent.py``, where it was naive.
+
+    Attributes:
+        check: gets the module ``agent``, tries it, and returns what is wrong, or None.
+        right: a sentence about what it does now.
+    """
+
+    check: Callable[[Any], Verdict]
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a game says about how it was played.
+
+    Attributes:
+        good: whether it went as it should; None if that isn't the question.
+        text: a sentence about what happened.
+    """
+
+    good: bool | None
+    text: str
+
+    def __str__(self) -> str:
+        return f"{'·' if self.good is None else '✓' if self.good else '✗'} {self.text}"
+
+
+#: What a game finds at its end: from its workspace and the message array.
+Judge = Callable[[Path, Sequence[Mapping[str, Any]]], Sequence[Remark]]
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A task for a learner who answers in the model's place; see ``Lab.be_the_model``.
+
+    Attributes:
+        prompt: what the agent is asked to do.
+        mechanisms: makes the agent's mechanisms from the workspace.
+        script: the replies to play if the notebook is not open in JupyterLab; for several agents,
+            by the name of each.
+        system: the system prompt.
+        judge: says at the end what the learner's replies did; None for nothing.
+        ready: tool -> its arguments, which a button puts into the tool's form at first. After a
+            call of the tool, the button puts in the arguments of the last one.
+        others: answers for all agents but the first, while the learner answers for that one.
+        wins: says before the start what it takes to win.
+    """
+
+    prompt: str
+    mechanisms: Callable[[Path], Sequence[Mechanism]]
+    script: Sequence[Any] | Mapping[str, Any]
+    system: str = ""
+    judge: Judge | None = None
+    ready: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    others: Callable[[dict[str, Any]], Any] | None = None
+    wins: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """Everything the lab needs to know of a lesson.
+
+    Attributes:
+        title: as in the notebook's heading.
+        promise: what the learner can do afterwards, in one line.
+        adds: what the lesson adds to the loop, in a few words.
+        minutes: how long its core path takes.
+        predictions: name -> prediction: ``p1``, ``p2``, …
+        exercises: those that are checked.
+        quiz: its questions.
+        game: what the learner plays in the model's place, if anything.
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # so that a misspelt key is an error
+
+    title: str
+    promise: str
+    adds: str
+    minutes: int
+    predictions: Mapping[str, Prediction]
+    exercises: Sequence[Exercise]
+    quiz: Sequence[Question]
+    game: Game | None = None
+
+    @property
+    def questions(self) -> dict[str, Question]:
+        """The quiz by its names: ``q1``, ``q2``, …"""
+        return {f"q{number}": question for number, question in enumerate(self.quiz, start=1)}
+
+
+_SHAPE = TypeAdapter(Lesson)
+
 
 @cache  # the start page asks for all twelve each time that it is written
 def load(name: str) -> Lesson:
     """Return the content of a lesson."""
-    from learnkit.course.content import question_file
+    path = _LESSONS / name / "questions.yaml"
+    if not path.is_file():
+        names = (one.parent.name for one in _LESSONS.glob("*/questions.yaml"))
+        here = sorted(names, key=lambda name: (not name.startswith("s"), name))
+        raise UsageError(f"there is no lesson {name!r}; there are: {', '.join(here)}")
 
-    folder = _LESSONS / name
-    if not (folder / question_file.NAME).is_file():
-        here = sorted(
-            (path.parent.name for path in folder.parent.glob("*/questions.yaml")),
-            key=lambda name: (not name.startswith("s"), name),
-        )
-        raise UsageError(f"there is no lesson {name!r}; there are: {', '.join(here) or 'none yet'}")
-    texts = question_file.read(folder / question_file.NAME)
-    checks = importlib.import_module(f"{_MODULES}.{name}.exercises").EXERCISES
-    game = None
-    if (said := texts.game) is not None:
-        own = importlib.import_module(f"{_MODULES}.{name}.game")
-        judge, ready = getattr(own, "judge", None), getattr(own, "READY", {})
-        replies = said.replies()
-        game = Game(said.prompt, own.mechanisms, replies, said.system, judge, ready)
-    exercises = [Exercise(**dict(text), check=checks[text.name]) for text in texts.exercises]
-    return Lesson(**{**dict(texts), "exercises": exercises, "game": game})
+    def complete(texts: dict[str, Any]) -> dict[str, Any]:
+        checks = importlib.import_module(f"{_MODULES}.{name}.exercises").EXERCISES
+        exercises = [{**one, "check": checks[one["name"]]} for one in texts["exercises"]]
+        game = _game(name, **texts["game"]) if "game" in texts else None
+        return {**texts, "exercises": exercises, "game": game}
+
+    return data_file.read(path, _SHAPE, complete)
+
+
+def _game(lesson: str, prompt: str, script: Sequence[Any], system: str = "") -> Game:
+    """A game of whose script each reply is a text, a call of a tool, or a list of both."""
+    from learnkit.clients.scripted import Reply, reply, use  # brings the SDK, which takes a second
+
+    def read(said: Any) -> Reply:
+        parts = said if isinstance(said, list) else [said]
+        calls = (one if isinstance(one, str) else use(one["use"], **one["input"]) for one in parts)
+        return reply(*calls)
+
+    own = importlib.import_module(f"{_MODULES}.{lesson}.game")
+    judge, ready = getattr(own, "judge", None), getattr(own, "READY", {})
+    return Game(prompt, own.mechanisms, [read(one) for one in script], system, judge, ready)

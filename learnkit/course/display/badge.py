@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from importlib.metadata import version
-
 from learnkit.course.display.card import FRAME, Card
 from learnkit.views.drawing.text import esc
 
@@ -27,17 +24,11 @@ MODES = {
 def badge(title: str, mode: str) -> Card:
     """Return the card that a lesson begins with.
 
-    Only the live form shows versions, because they differ from machine to machine; and only that
-    one has a style, which makes JupyterLab break the lesson's printed lines between words.
+    Only the live form has a style, which makes JupyterLab break printed lines between words.
     """
     html = f"<p><strong>{esc(title)}</strong> · {esc(mode)}: {esc(MODES[mode])}</p>"
-
-    def live() -> dict[str, str]:
-        own = ", ".join(f"{name} {version(name)}" for name in ("learnkit", "anthropic"))
-        versions = f"{own}, Python {sys.version.split()[0]}"
-        return {"text/html": f'{WRAP}<div style="{FRAME}">{html}<p>{esc(versions)}</p></div>'}
-
-    return Card(html, f"{title} · {mode}: {MODES[mode]}", live)
+    live = {"text/html": f'{WRAP}<div style="{FRAME}">{html}</div>'}
+    return Card(html, f"{title} · {mode}: {MODES[mode]}", lambda: live)
 
 
 def filled_badge() -> Card:

@@ -86,12 +86,6 @@ def choices(options: Mapping[str, Option]) -> str:
     return f"<ul>{''.join(rows)}</ul>"
 
 
-def verdict(options: Mapping[str, Option], right: str, given: str) -> str:
-    """Return whether an answer is right, and why each option is right or wrong, as HTML."""
-    head = "✓ right" if given == right else f"✗ it is {right}"
-    return f"<strong>{head}</strong>{explained(options, right, given)}"
-
-
 def explained(options: Mapping[str, Option], right: str, given: str | None) -> str:
     """Return every option with its reason as HTML."""
     rows = []

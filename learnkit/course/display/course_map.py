@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from learnkit.course.display.loop import HOOKS, LESSONS, alt, draw, stacked
 from learnkit.course.progress import LessonProgress
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.display import NARROW, WIDE, Canvas
+from learnkit.views.drawing.display import WIDE, Canvas
 from learnkit.views.drawing.text import esc
 
 #: What a lesson's state looks like: the mark of its dots, and what is written before its number.
@@ -23,7 +22,7 @@ _LOOKS = {
     "finished": (theme.DONE.key, f"{theme.DONE.glyph} "),
 }
 _TITLE = "One loop. Six places to plug into."
-_END = ("No calls, and no on_stop objects:", "the text is the answer.")
+_END = "No calls, and no on_stop objects: the text is the answer."
 #: Pixels around a picture that is an ``<img>``; see :meth:`Canvas.img`.
 _MARGIN = 8
 
@@ -40,38 +39,26 @@ class Area:
     says: str
 
 
-def course_map(found: Sequence[LessonProgress], width: float = WIDE) -> tuple[Canvas, list[Area]]:
-    """Return the map, and where it leads to which lesson."""
-    return _wide(found) if width >= 560 else _narrow(found)
-
-
-def as_html(found: Sequence[LessonProgress], width: float = WIDE, *, live: bool = False) -> str:
+def as_html(found: Sequence[LessonProgress]) -> str:
     """Return the map as HTML, with its links."""
-    canvas, areas = course_map(found, width)
-    said, margin = alt(None), 0 if live else _MARGIN
-    picture = canvas.inline(said) if live else canvas.img(said)
-    wide, high = canvas.width + 2 * margin, canvas.height + 2 * margin
+    canvas, areas = course_map(found)
+    wide, high = canvas.width + 2 * _MARGIN, canvas.height + 2 * _MARGIN
     links = "".join(
         f'<a href="{esc(one.file)}" title="{esc(one.says)}" '
-        f'style="position:absolute;left:{100 * (one.x + margin) / wide:.2f}%;'
-        f"top:{100 * (one.y + margin) / high:.2f}%;width:{100 * one.width / wide:.2f}%;"
+        f'style="position:absolute;left:{100 * (one.x + _MARGIN) / wide:.2f}%;'
+        f"top:{100 * (one.y + _MARGIN) / high:.2f}%;width:{100 * one.width / wide:.2f}%;"
         f'height:{100 * one.height / high:.2f}%"></a>'
         for one in areas
     )
-    whole = "<style>.lk-map svg{display:block;max-width:100%;height:auto}</style>" if live else ""
     style = f"position:relative;max-width:{wide:g}px;line-height:0"
-    return f'{whole}<div class="lk-map" style="{style}">{picture}{links}</div>'
+    return f'<div class="lk-map" style="{style}">{canvas.img(alt(None))}{links}</div>'
 
 
-def write(folder: Path, found: Sequence[LessonProgress]) -> None:
-    """Write the map for the README, wide and for phones; GitHub has no links in a picture."""
-    for name, width in (("loop.svg", WIDE), ("loop-narrow.svg", NARROW)):
-        canvas, _ = course_map(found, width)
-        (folder / name).write_text(canvas.svg() + "\n", "utf-8")
+def course_map(found: Sequence[LessonProgress]) -> tuple[Canvas, list[Area]]:
+    """Return the map, and where it leads to which lesson.
 
-
-def _wide(found: Sequence[LessonProgress]) -> tuple[Canvas, list[Area]]:
-    """The loop at the left, the hooks beside it, and a column for each lesson."""
+    The loop is at the left, the hooks beside it, and each lesson has a column.
+    """
     canvas, heights = Canvas(WIDE), stacked(128, 30, 36)
     left, apart, low = 336, 31, heights["results"] + 12
     columns = {one.number: left + (one.number - 2) * apart for one in found if one.number > 1}
@@ -85,12 +72,13 @@ def _wide(found: Sequence[LessonProgress]) -> tuple[Canvas, list[Area]]:
     for name, y in heights.items():
         if name in HOOKS:
             canvas.edge(f"stub {name}", f"M130 {y}H176", "cause", "d")
-            _hook(canvas, name, 182, y)
+            canvas.text(f"hook {name}", 182, y - 1, name, "mb")
+            canvas.text(f"does {name}", 182, y + 13, HOOKS[name], "q")
         else:
             canvas.text(
                 f"node {name}", 114, y + {"messages": 18, "results": -9}.get(name, 4), name, "be"
             )
-    canvas.text("end", ends[0], low + 18, " ".join(_END), "q")
+    canvas.text("end", ends[0], low + 18, _END, "q")
     first = found[: found[0].number == 1]
     areas = [Area(0, 92, 140, low - 80, one.file, _says(one)) for one in first]
     for one in first:
@@ -98,54 +86,11 @@ def _wide(found: Sequence[LessonProgress]) -> tuple[Canvas, list[Area]]:
     for one in (one for one in found if one.number > 1):
         x = columns[one.number]
         canvas.text(f"lesson {one.number}", x + 3, 108, _label(one), "r", width=120)
-        _dots(canvas, one, {hook: (x, heights[hook]) for hook in HOOKS})
+        for hook in LESSONS[one.number]:
+            canvas.dot(f"dot {hook} {one.number}", x, heights[hook], 7, _LOOKS[one.state][0])
         areas.append(Area(x - apart / 2, 92, apart, low - 92, one.file, _says(one)))
     canvas.height = low + 28
     return canvas, areas
-
-
-def _narrow(found: Sequence[LessonProgress]) -> tuple[Canvas, list[Area]]:
-    """The loop above, and a row for each lesson: each hook's line leads down to its column."""
-    canvas, heights = Canvas(NARROW), stacked(66, 27, 33)
-    rows = [one for one in found if one.number > 1]
-    top = heights["results"] + 46
-    columns = {hook: 300 - number * 30 for number, hook in enumerate(HOOKS)}
-    canvas.text("title", 8, 20, _TITLE, "h")
-    canvas.text("reads", 8, 40, "A row shows where a lesson hooks in.", "q")
-    low = top + 28 * len(rows)
-    for hook, x in columns.items():
-        canvas.edge(f"way {hook}", f"M{60 + 7.4 * len(hook)} {heights[hook]}H{x}V{low}")
-    canvas.edge("grid", "".join(f"M8 {top + 28 * n}H312" for n in range(len(rows) + 1)))
-    draw(canvas, heights, 28, 8)
-    for name, y in heights.items():
-        if name in HOOKS:
-            canvas.edge(f"stub {name}", f"M28 {y}H44", "cause", "d")
-            _hook(canvas, name, 48, y)
-        else:
-            canvas.text(f"node {name}", 42, y + 4, name, "b")
-    first, low_end = found[: found[0].number == 1], heights["results"] - 40
-    areas = [Area(0, 56, NARROW, low_end, one.file, _says(one)) for one in first]
-    for one in first:
-        canvas.text("lesson 1", 146, heights["messages"] + 4, _label(one))
-    for number, one in enumerate(rows):
-        y = top + 28 * number
-        canvas.text(f"lesson {one.number}", 8, y + 18, _label(one), width=130)
-        _dots(canvas, one, {hook: (x, y + 14) for hook, x in columns.items()})
-        areas.append(Area(0, y, NARROW, 28, one.file, _says(one)))
-    for number, line in enumerate(_END):
-        canvas.text(f"end {number}", 8, low + 22 + 16 * number, line, "q")
-    canvas.height = low + 50
-    return canvas, areas
-
-
-def _hook(canvas: Canvas, name: str, x: float, y: float) -> None:
-    canvas.text(f"hook {name}", x, y - 1, name, "mb")
-    canvas.text(f"does {name}", x, y + 13, HOOKS[name], "q")
-
-
-def _dots(canvas: Canvas, one: LessonProgress, places: dict[str, tuple[float, float]]) -> None:
-    for hook in LESSONS[one.number]:
-        canvas.dot(f"dot {hook} {one.number}", *places[hook], 7, _LOOKS[one.state][0])
 
 
 def _label(one: LessonProgress) -> str:

@@ -10,20 +10,18 @@ from collections.abc import Mapping
 
 from learnkit.course.content import Exercise, Prediction, Question
 from learnkit.course.display.card import Card, choices, explained, inline
-from learnkit.course.questions import score
 from learnkit.events.text import count
 from learnkit.views.drawing.text import esc
 
 
-def prediction_card(prediction: Prediction, answer: str | None) -> Card:
+def prediction_card(prediction: Prediction) -> Card:
     """Ask for a prediction before the cell below is run; nothing is explained yet."""
-    question = prediction.question
-    noted = f"noted: {answer}" if answer else f"choose one of {', '.join(prediction.options)}"
+    question, todo = prediction.question, f"choose one of {', '.join(prediction.options)}"
     html = (
         f"<p><strong>Predict: {inline(question)}</strong></p>{choices(prediction.options)}"
-        f"<p>{'● ' if answer else ''}{noted}</p>"
+        f"<p>{todo}</p>"
     )
-    return Card(html, f"predict: {question} ({noted})")
+    return Card(html, f"predict: {question} ({todo})")
 
 
 def reveal_card(prediction: Prediction, given: str | None, repaired: bool = False) -> Card:
@@ -42,15 +40,10 @@ def reveal_card(prediction: Prediction, given: str | None, repaired: bool = Fals
     return Card(f"<p><strong>{inline(head)}</strong></p>{why}", head)
 
 
-def quiz_card(questions: Mapping[str, Question], given: Mapping[str, str]) -> Card:
-    """Show the quiz, with every option explained, and the score."""
-    html = "".join(_question(name, one, given.get(name)) for name, one in questions.items())
-    if not given:
-        return Card(html, f"quiz: {count(len(questions), 'question')}")
-    right = {name: questions[name].right == letter for name, letter in given.items()}
-    marks = [f"{name} {'✓' if right[name] else '✗'} {letter}" for name, letter in given.items()]
-    points = score(questions, given)
-    return Card(f"{html}<p><strong>{points}</strong></p>", f"quiz: {points} ({', '.join(marks)})")
+def quiz_card(questions: Mapping[str, Question]) -> Card:
+    """Show the quiz, with every option explained under a fold."""
+    html = "".join(_question(name, one) for name, one in questions.items())
+    return Card(html, f"quiz: {count(len(questions), 'question')}")
 
 
 def exercise_card(exercise: Exercise, verdict: str) -> Card:
@@ -66,11 +59,8 @@ def exercise_card(exercise: Exercise, verdict: str) -> Card:
     return Card(html, verdict)
 
 
-def _question(name: str, question: Question, given: str | None) -> str:
-    """One question; the reasons are folded until there is an answer."""
+def _question(name: str, question: Question) -> str:
     head = f"<p><strong>{name}. {inline(question.text)}</strong></p>"
-    why = explained(question.options, question.right, given)
-    if given is not None:
-        return head + why
+    why = explained(question.options, question.right, None)
     folded = f"<details><summary>answer {name}</summary>{why}</details>"
     return f"{head}{choices(question.options)}{folded}"

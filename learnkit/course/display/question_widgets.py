@@ -12,8 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from learnkit.course.content import Option, Question
-from learnkit.course.display.card import FRAME, inline, verdict
-from learnkit.course.questions import score
+from learnkit.course.display.card import FRAME, explained, inline
 from learnkit.errors import lab_extra
 from learnkit.views.drawing import theme
 
@@ -104,7 +103,10 @@ def quiz_box(
     total = widgets.HTML()
 
     def show_score() -> None:
-        total.value = spoken(f"<strong>{score(questions, given)}</strong>")
+        right = sum(questions[name].right == letter for name, letter in given.items())
+        missing = len(questions) - len(given)
+        left = f", {missing} to answer" if missing else ""
+        total.value = spoken(f"<strong>{right} of {len(questions)} right{left}</strong>")
 
     def ask(name: str, question: Question) -> Choice:
         def note(letter: str) -> None:
@@ -113,7 +115,9 @@ def quiz_box(
             show_score()
 
         def feedback(letter: str) -> str:
-            return verdict(question.options, question.right, letter)
+            head = "✓ right" if letter == question.right else f"✗ it is {question.right}"
+            why = explained(question.options, question.right, letter)
+            return f"<strong>{head}</strong>{why}"
 
         return Choice(
             f"{name}. {question.text}", texts(question.options), note, feedback, question.right

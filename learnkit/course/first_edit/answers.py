@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 import anthropic
@@ -21,23 +21,14 @@ from learnkit.clients.connect import model_setting
 from learnkit.clients.recordings.record import as_reply
 from learnkit.clients.recordings.replay import Miss, Replay
 from learnkit.clients.request_hash import Prefix
-from learnkit.clients.scripted import Failure, Reply, Request
+from learnkit.clients.scripted import Failure, Reply, Request, Source
 from learnkit.course.games.be_the_model.seat import Given, Paused
 
-
-class Rest(Protocol):
-    """Answers what a recording has no reply to."""
-
-    def answer(self, request: Request, lane: str) -> Reply | Failure:
-        """The reply to a request."""
-        ...
-
-
-_REST: ContextVar[Rest | None] = ContextVar("rest", default=None)
+_REST: ContextVar[Source | None] = ContextVar("rest", default=None)
 
 
 @contextmanager
-def answering(rest: Rest) -> Iterator[None]:
+def answering(rest: Source) -> Iterator[None]:
     """Let a source answer what the recordings of the scenarios in this block do not have."""
     token = _REST.set(rest)
     try:

@@ -10,26 +10,15 @@ from __future__ import annotations
 import json
 import secrets
 import weakref
-from typing import Any, Protocol
+from typing import Any
 
 from learnkit.errors import UsageError
-
-Json = dict[str, Any]
-
-
-class Acts(Protocol):
-    """What has buttons."""
-
-    def act(self, intent: Json) -> None:
-        """Do what was asked for on the page."""
-        ...
-
 
 _DESKS: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
 
-def opened(one: Acts) -> str:
-    """Return the name under which :func:`press` finds something for as long as it exists."""
+def opened(one: Any) -> str:
+    """Return the name under which :func:`press` finds what has buttons, while it exists."""
     name = secrets.token_hex(8)
     _DESKS[name] = one
     return name
@@ -37,7 +26,6 @@ def opened(one: Acts) -> str:
 
 def press(name: str, intent: str) -> None:
     """Hand on what was asked for on a page."""
-    one: Acts | None = _DESKS.get(name)
-    if one is None:
+    if (one := _DESKS.get(name)) is None:
         raise UsageError("this kernel knows nothing of that panel: run its cell again")
     one.act(json.loads(intent))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
-from learnkit.course.first_edit.answers import Rest, answering
+from learnkit.clients.scripted import Source
+from learnkit.course.first_edit.answers import answering
 from learnkit.course.games.be_the_model.seat import Paused
 from learnkit.course.scenario import relative
 from learnkit.errors import described
@@ -16,13 +17,13 @@ WIDTH = 240
 
 
 def rerun(
-    shell: Any, text: str, rest: Rest, shown: AbstractContextManager[Any] | None = None
+    shell: Any, text: str, rest: Source, place: AbstractContextManager[Any]
 ) -> BaseException | None:
-    """Run a cell again."""
+    """Run a cell again, with its output in a place of its own."""
     before = shell.custom_exceptions, shell.CustomTB
     shell.set_custom_exc((BaseException,), lambda *_, **__: None)
     try:
-        with answering(rest), shown or nullcontext():
+        with answering(rest), place:
             result = shell.run_cell(text, store_history=False)
     finally:
         shell.custom_exceptions, shell.CustomTB = before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from learnkit.course.first_edit.answers import Rest
+from learnkit.clients.scripted import Source
 from learnkit.course.first_edit.rerun import ending
 from learnkit.course.games.be_the_model.seat import Given, Json, Seat
 
@@ -12,7 +12,7 @@ from learnkit.course.games.be_the_model.seat import Given, Json, Seat
 class CellSeat(Seat):
     """The model's place in a cell that has missed."""
 
-    def __init__(self, run: Callable[[Rest], BaseException | None], team: bool) -> None:
+    def __init__(self, run: Callable[[Source], BaseException | None], team: bool) -> None:
         super().__init__("works", "The cell runs up to the request without a reply.")
         self._run, self._team = run, team
 

@@ -1,36 +1,26 @@
 """Errors as a learner should see them: what was wrong, and what to do, without a library's frames.
 
-A missing name usually means that a cell has not run; then the error says which one. A cell that is
-meant to fail says so, if it fails as meant: a slip in it is an error like any other.
+A missing name usually means that a cell has not run; then the error says which one.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import symtable
 import sys
 from pathlib import Path
 from typing import Any
 
-from learnkit.course.defined_names import defined
 from learnkit.course.jupyter.edited_cells import RAN
 
 #: What a cell says that the learner has interrupted.
 INTERRUPTED = "Interrupted: this cell has ended, and its agents with it. Run it again to go on."
-#: The note below an error that a lesson wants.
-MEANT = "This error is meant to happen here: the lesson says why. Go on with the next cell."
 
 
 def explain_errors() -> None:
-    """Explain missing names, refusals and intended errors in this notebook.
-
-    Refusals of the API are explained only if anthropic is imported; otherwise call this again after
-    importing it.
-    """
+    """Explain missing names and refusals in this notebook."""
     from learnkit.errors import LearnkitError
-
-    anthropic = sys.modules.get("anthropic")
-    refused = (anthropic.APIStatusError,) if anthropic else ()
 
     def shown(shell: Any, kind: type, error: Any, *rest: Any, **options: Any) -> None:
         if (offer := getattr(error, "offer", None)) is not None:
@@ -39,26 +29,16 @@ def explain_errors() -> None:
             return
         if isinstance(error, KeyboardInterrupt):
             _shown_as(error, INTERRUPTED)
-            shell.showtraceback((kind, error, error.__traceback__))
-            return
-        known = isinstance(error, (*refused, LearnkitError))
-        wanted = known or isinstance(error, (AssertionError, ValueError))
-        hint = MEANT if wanted and is_meant(_cell(shell), notebook()) else ""
-        if isinstance(error, NameError):
-            hint = unknown(error) or where(error.name or "", notebook())
-            if hint:
+        elif (sdk := sys.modules.get("anthropic")) and isinstance(error, sdk.APIStatusError):
+            _shown_as(error, *_refusal(kind, error))
+        elif isinstance(error, LearnkitError):
+            _shown_as(error, f"{kind.__name__}: {error}")
+        elif isinstance(error, NameError):
+            if hint := unknown(error) or where(error.name or "", notebook()):
                 _shown_as(error, f"{kind.__name__}: {hint}")
-        if isinstance(error, AttributeError) and error.obj is sys.modules.get("agent", shell):
+        elif isinstance(error, AttributeError) and error.obj is sys.modules.get("agent", shell):
             missing = f"{error.name!r} is not in agent.py: run the cells above with %%agent."
             _shown_as(error, f"{kind.__name__}: {missing}")
-        if known:
-            said = _refusal(error) if isinstance(error, refused) else [str(error)]
-            lines = [f"{kind.__name__}: {said[0]}", *said[1:], *(["", hint] if hint else [])]
-            _shown_as(error, *lines)
-        elif hint and isinstance(error, AssertionError):  # its message says it all
-            _shown_as(error, f"{kind.__name__}: {error}", "", hint)
-        elif hint:
-            error.add_note(hint)
         shell.showtraceback((kind, error, error.__traceback__))
 
     shell = sys.modules["IPython"].get_ipython()
@@ -78,14 +58,6 @@ def _not_yet(line: str, cell: str) -> None:
     from learnkit.errors import UsageError
 
     raise UsageError(where("lab", notebook()) or "%%agent is known once a lesson has begun")
-
-
-def is_meant(cell: str, notebook: Path | None) -> bool:
-    """Return whether a cell has the tag of cells that are meant to fail."""
-    return any(
-        one.get("id") == cell and "raises-exception" in one.get("metadata", {}).get("tags", ())
-        for one in _cells(notebook)
-    )
 
 
 def notebook() -> Path | None:
@@ -151,21 +123,16 @@ def _cells(notebook: Path | None) -> list[dict[str, Any]]:
         return []
 
 
-def _cell(shell: Any) -> str:
-    """The id of the running cell, if the front end has sent it."""
-    parent = shell.kernel.get_parent() if hasattr(shell, "kernel") else {}
-    return str(parent.get("metadata", {}).get("cellId", ""))
-
-
 def _defined(source: str) -> set[str]:
     """The names that a cell defines for the cells below it."""
     try:
-        return defined(source.removeprefix("%%agent"))
+        table = symtable.symtable(source.removeprefix("%%agent"), "a cell", "exec")
     except SyntaxError:  # a magic, or an unfinished cell
         return set()
+    return {one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()}
 
 
-def _refusal(error: Any) -> list[str]:
+def _refusal(kind: type, error: Any) -> list[str]:
     body = error.body.get("error", {}) if isinstance(error.body, dict) else {}
     what, why = body.get("type", "error"), body.get("message", str(error))
-    return [f"the API refused the request ({error.status_code}, {what})", "", why]
+    return [f"{kind.__name__}: the API refused the request ({error.status_code}, {what})", "", why]

@@ -6,10 +6,9 @@ machine: no tracebacks, no timings, no versions. So refreshing twice changes no 
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,7 @@ def execute(path: Path, env: Mapping[str, str] | None = None) -> Any:
             cell.outputs, cell.execution_count = [], None
     # An asynchronous manager, because the other one waits forever for a kernel that has died.
     # Socket files, because another process can take a TCP port between its choice and its use.
-    with tempfile.TemporaryDirectory(prefix="lk-") as folder, _environment(env or {}):
+    with tempfile.TemporaryDirectory(prefix="lk-") as folder:
         manager = AsyncKernelManager(
             kernel_name="python3",
             transport="ipc",
@@ -54,7 +53,7 @@ def execute(path: Path, env: Mapping[str, str] | None = None) -> Any:
             resources={"metadata": {"path": str(path.parent)}},
         )
         try:
-            client.execute()
+            client.execute(env=_environment(env or {}))
         finally:  # the client leaves a manager that it was given to us, with its sockets
             if client.kc is not None:
                 client.kc.stop_channels()
@@ -94,7 +93,8 @@ def failure(error: Exception) -> str:
 def normalise(notebook: Any) -> Any:
     """Remove from a notebook what differs from machine to machine."""
     notebook.metadata = nbformat.from_dict(course_files.METADATA)
-    for number, cell in enumerate(_code(notebook), start=1):
+    code = (cell for cell in notebook.cells if cell.cell_type == "code")
+    for number, cell in enumerate(code, start=1):
         cell.execution_count = number
         cell.metadata = nbformat.from_dict(
             {key: value for key, value in cell.metadata.items() if key in ("tags", "jupyter")}
@@ -107,25 +107,12 @@ def normalise(notebook: Any) -> Any:
     return notebook
 
 
-def _code(notebook: Any) -> Iterator[Any]:
-    return (cell for cell in notebook.cells if cell.cell_type == "code")
+def _environment(env: Mapping[str, str]) -> dict[str, str]:
+    """The variables of the kernel: for the static form, and ``env``.
 
-
-@contextlib.contextmanager
-def _environment(env: Mapping[str, str]) -> Iterator[None]:
-    """Set the variables that the kernel inherits: for the static form, and ``env``.
-
-    The user's own settings are removed, because the outputs would depend on them. Only mode
+    The user's own settings are left out, because the outputs would depend on them. Only mode
     ``record``, which asks the API, needs the key, the server and the model.
     """
-    before = dict(os.environ)
-    for name in before:
-        asks = name.startswith("ANTHROPIC_") or name == "LEARNKIT_MODEL"
-        if name in _OWN or (asks and env.get("LEARNKIT_MODE") != "record"):
-            del os.environ[name]
-    os.environ.update({"LEARNKIT_STATIC": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1", **env})
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
+    asks = ("ANTHROPIC_", "LEARNKIT_MODEL") if env.get("LEARNKIT_MODE") != "record" else ()
+    own = {k: v for k, v in os.environ.items() if k not in _OWN and not k.startswith(asks)}
+    return {**own, "LEARNKIT_STATIC": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1", **env}

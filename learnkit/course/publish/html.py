@@ -22,7 +22,6 @@ from learnkit.course.publish.execute import execute
 from learnkit.errors import lab_extra
 from learnkit.events.text import clean
 from learnkit.runtime import atomic_write
-from learnkit.views.drawing.display import NARROW
 from learnkit.views.drawing.text import esc
 from learnkit.widget import frozen
 
@@ -70,13 +69,10 @@ def _index(every: Sequence[LessonProgress]) -> str:
     )
     page = Template((_HERE / "edition.html").read_text("utf-8"))
     twelve = [one for one in every if one.name.startswith("s")]
-    wide, narrow = as_html(twelve), as_html(twelve, NARROW)
     address = esc(repository.address())
     start = (_HERE.parent / "workbook" / "start_page.md").read_text("utf-8")
     products = _markdown(f"<a id={start.partition('<a id=')[2].partition('## To play')[0]}")
-    return page.substitute(
-        address=address, lessons=cards, wide=wide, narrow=narrow, products=products
-    )
+    return page.substitute(address=address, lessons=cards, map=as_html(twelve), products=products)
 
 
 def _contents(body: str) -> str:

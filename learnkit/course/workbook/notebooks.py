@@ -16,7 +16,6 @@ import shutil
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 from learnkit.course import files as course_files
 from learnkit.course.progress import STATE
@@ -60,40 +59,20 @@ def fresh(content: bytes) -> bytes:
     """Return a lesson as a learner gets it: without outputs, and with the working copy's links."""
     for there, here in LINKS.items():
         content = content.replace(there, here)
-    notebook = _notebook(content)
-    code = [cell for cell in _cells(notebook) if cell.get("cell_type") == "code"]
-    for cell in code:
-        cell |= {"outputs": [], "execution_count": None}
-    return _written(notebook).encode() if code else content
-
-
-def _notebook(content: bytes) -> Any:
-    try:
-        return json.loads(content)
-    except ValueError:  # UnicodeDecodeError is one
-        return None
-
-
-def _written(notebook: Any) -> str:
-    """A notebook as the text of its file."""
-    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
-
-
-def _cells(notebook: Any) -> list[Any]:
-    cells = notebook.get("cells") if isinstance(notebook, dict) else None
-    return [one for one in cells if isinstance(one, dict)] if isinstance(cells, list) else []
-
-
-def _source(cell: Any) -> str:
-    """A cell's text: the file holds it whole, or as a list of lines."""
-    source = cell.get("source")
-    return source if isinstance(source, str) else "".join(map(str, source or ()))
+    notebook = json.loads(content)
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell |= {"outputs": [], "execution_count": None}
+    return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def _sources(content: bytes) -> str:
-    """A digest of the sources of a notebook's cells, in order; of any other file, of all of it."""
-    if cells := _cells(_notebook(content)):
-        content = json.dumps([[cell.get("cell_type"), _source(cell)] for cell in cells]).encode()
+    """A digest of the sources of a notebook's cells, in order; if it is damaged, of all of it."""
+    try:  # the file holds a cell's text whole, or as a list of lines
+        cells = [[one["cell_type"], "".join(one["source"])] for one in json.loads(content)["cells"]]
+        content = json.dumps(cells).encode()
+    except (ValueError, KeyError, TypeError):
+        pass
     return hashlib.sha256(content).hexdigest()
 
 

@@ -16,7 +16,6 @@ from learnkit.clients.recordings.difference import Change
 from learnkit.clients.recordings.replay import Miss
 from learnkit.clients.scripted import Reply
 from learnkit.course.content import load
-from learnkit.course.first_edit import widget
 from learnkit.course.first_edit.panel import Panel
 from learnkit.course.jupyter.edited_cells import Ran
 from learnkit.course.lab import Lab
@@ -90,7 +89,7 @@ def panel_of(shell: InteractiveShell, text: str, **more: Any) -> Panel:
 
 def screen(panel: Panel) -> list[dict[str, Any]]:
     states: list[dict[str, Any]] = []
-    panel.screen = lambda message: states.append(message["state"])
+    panel.send = lambda message: states.append(message["state"])  # type: ignore[assignment]
     return states
 
 
@@ -171,10 +170,9 @@ def test_a_server_that_refuses_is_told_in_a_sentence(
 @pytest.mark.slow
 def test_the_model_s_place_runs_the_cell_again_for_each_reply(shell: InteractiveShell) -> None:
     panel = panel_of(shell, BYE)
-    seats: list[Any] = []
-    panel.seated = seats.append
     panel.act({"model": True})
-    (seat,) = seats
+    seat = panel.seat
+    assert seat is not None
     state = seat.state()
     assert (state["phase"], state["ask"]) == ("yours", 1)
     assert "Create bye.txt" in str(state["frame"])
@@ -194,7 +192,9 @@ def test_the_model_s_place_runs_the_cell_again_for_each_reply(shell: Interactive
 def test_a_refused_reply_is_taken_back(shell: InteractiveShell) -> None:
     shell.user_ns["TOOLS"] = [lk.Toolbox(lk.CodingTools(Path()).bash).tools[0].spec()]
     panel = panel_of(shell, OWN)
-    seat = panel.be_the_model()
+    panel.be_the_model()
+    seat = panel.seat
+    assert seat is not None
     told: list[dict[str, Any]] = []
     seat.tell = told.append
     seat.act({"ask": 1, "reply": [{"tool": "bash", "values": {"command": "ls"}}]})
@@ -222,7 +222,10 @@ with lab.scenario("hello") as run, lk.Team(run.workspace / ".team", lambda *_: [
 
 def test_a_teammate_that_waits_for_your_reply_has_not_failed(shell: InteractiveShell) -> None:
     shell.user_ns["late"] = []
-    seat = panel_of(shell, TEAM, team=True).be_the_model()
+    panel = panel_of(shell, TEAM, team=True)
+    panel.be_the_model()
+    seat = panel.seat
+    assert seat is not None
     given = {"name": "alice", "role": "coder", "prompt": "Begin."}
     seat.act({"ask": 1, "reply": [{"tool": "spawn_teammate", "values": given}]})
     said = {}
@@ -302,8 +305,9 @@ def test_a_cell_with_no_word_but_those_of_a_likelier_one_is_not_offered() -> Non
 
 def test_each_try_shows_its_output_in_place_of_the_one_before(shell: InteractiveShell) -> None:
     panel = panel_of(shell, BYE)
-    below = widget.Place(panel).box.children[1]
-    outputs = [(panel.place(), *below.children) for _ in range(2)]
-    assert [len(shown) for shown in outputs] == [2, 2]
-    assert outputs[0][1] is not outputs[1][1]
-    assert outputs[1][0] is outputs[1][1]
+    below, shown = panel.box.children[1], []
+    for _ in range(2):
+        panel.be_the_model()
+        shown.append(below.children)
+    assert [len(one) for one in shown] == [2, 2]
+    assert shown[0][1] is not shown[1][1]

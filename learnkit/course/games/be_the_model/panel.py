@@ -54,8 +54,6 @@ class BeTheModel(Seat):
             self.error = self._run(Scripted(game.script), None)
             self.phase, self.head = self.ended(self.error)
 
-    # For code in later cells
-
     def start(self) -> None:
         """Start the run, or start it anew; the page's button does this."""
         self.replies, self.faults, self.request = [], [], None
@@ -222,32 +220,17 @@ class _Others:
 
 
 class Careless(Mechanism):
-    """Gives the harness a fault for single replies, to show how the API answers it.
-
-    ``forget`` drops the results of the calls, ``keep`` stores an empty reply and asks again.
-    """
+    """Forgets the results of calls after single replies, to show how the API answers that."""
 
     def __init__(self, faults: Sequence[str], given: Given) -> None:
         self._faults, self._given = faults, given
 
-    def _now(self) -> str:
-        """The fault of the last reply."""
-        used = self._given.used.total()
-        return self._faults[used - 1] if used else ""
-
     def before_model(self, agent: Agent) -> None:
-        """Drop the results of the last calls, if that is the fault."""
-        last = blocks_of(agent.messages[-1]["content"])
-        if self._now() == "forget" and any(one["type"] == "tool_result" for one in last):
+        """Drop the results of the last calls, if that is the fault of the last reply."""
+        used, last = self._given.used.total(), blocks_of(agent.messages[-1]["content"])
+        forgets = used and self._faults[used - 1] == "forget"
+        if forgets and any(one["type"] == "tool_result" for one in last):
             agent.rewrite(agent.messages[:-1], "the harness forgot the tool_result")
-
-    def on_stop(self, agent: Agent) -> str | None:
-        """Store the empty reply and continue, if that is the fault."""
-        if self._now() != "keep":
-            return None
-        empty = {"role": "assistant", "content": []}
-        agent.rewrite([*agent.messages, empty], "the harness kept an empty reply")
-        return "Go on."
 
 
 def _written(value: Any) -> str:

@@ -14,7 +14,6 @@ from learnkit.core.agent import Agent
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.toolbox import Toolbox
 from learnkit.core.usage import Meter
-from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
 from learnkit.mechanisms.autonomy import Autonomy
 from learnkit.mechanisms.background import Background
@@ -44,7 +43,7 @@ PARTS: dict[str, type[Mechanism]] = {
     "autonomy": Autonomy,
     "worktrees": Worktrees,
 }
-#: What a part cannot work without.
+#: What a part cannot work without; the page chooses that as well.
 NEEDS = {"protocols": ("team",), "autonomy": ("team", "tasks")}
 
 
@@ -53,15 +52,6 @@ class Harness:
     """The mechanisms that a learner has chosen."""
 
     parts: frozenset[str]
-
-    def __post_init__(self) -> None:
-        for part in self.parts:
-            if part not in PARTS:
-                raise UsageError(f"there is no part {part!r}; choose from: {', '.join(PARTS)}")
-        for part, needed in NEEDS.items():
-            missing = [one for one in needed if one not in self.parts]
-            if part in self.parts and missing:
-                raise UsageError(f"{part} needs {missing[0]}; choose both, or leave out {part}")
 
     def has(self, *parts: str) -> bool:
         """Return whether all of these parts were chosen."""

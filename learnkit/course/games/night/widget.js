@@ -1,7 +1,6 @@
 // The night of 14 July: chips to choose parts with, the bar of tokens, and a track of twelve hours.
 // The widget puts parts.js in front of this text. The trait `start` holds what never changes. The
-// page sends {play: [parts]}, and gets {passed: outcome} for each hour, then {over: {head, line,
-// picture}}: an error has no picture.
+// page sends {play: [parts]}, and gets {passed: outcome} for each hour, then {over: {head, line}}.
 
 /** Milliseconds that an hour lasts, for those who like to watch. */
 const PACE = 700;
@@ -22,7 +21,6 @@ class Night {
     const chips = make("div", { class: "row", role: "group", "aria-label": "what your harness carries" });
     chips.append(...this.chips.values());
     this.button = this.press("Start the night", () => (this.plays ? this.skip() : this.play()), "primary");
-    this.saves = ["png", "svg"].map((kind) => this.press(`save as ${kind.toUpperCase()}`, () => this.save(kind)));
     this.budget = make("div", { class: "budget" }, make("i", { class: "will" }), make("i", { class: "spent" }));
     this.budget.append(make("u", {}, make("small", {}, `budget ${number(this.start.budget)}`)));
     this.tokens = make("p", { class: "note tokens", role: "status" });
@@ -30,7 +28,7 @@ class Night {
     const honest = make("details", { class: "honest" }, make("summary", {}, "How an hour is decided"), this.start.honest);
     this.frame = make("section", { class: "frame night", "aria-label": "the night of 14 July" });
     const bar = make("div", { class: "bar" }, this.budget, this.tokens);
-    const row = make("div", { class: "row" }, this.button, ...this.saves);
+    const row = make("div", { class: "row" }, this.button);
     this.frame.append(this.head, this.line, chips, bar, row, make("ol", {}, ...this.hours), honest);
     root.append(make("style", {}, model.get("css")), this.frame);
     this.budget.style.setProperty("--at", this.start.budget / this.start.reach);
@@ -71,8 +69,6 @@ class Night {
   /** As it is before a night. */
   clear() {
     this.head.textContent = "The night of 14 July";
-    this.picture = "";
-    this.saves.forEach((one) => (one.hidden = true));
     this.hours.forEach((one, at) => this.mark(one, "", this.start.hours[at].story, "not played yet"));
     for (const [name, chip] of this.chips) chip.setAttribute("aria-pressed", this.chosen.has(name));
     this.spend(0);
@@ -145,31 +141,13 @@ class Night {
     this.hurry();
   }
 
-  end({ head, line, picture = "" }, at) {
+  end({ head, line }, at) {
     this.plays = false;
     if (this.hours[at]) this.mark(this.hours[at], "✗", head, line, "lost");
     this.head.textContent = head;
     this.line.textContent = line;
-    this.picture = picture;
     this.button.textContent = "Play another night";
-    this.saves.forEach((one) => (one.hidden = !picture));
     for (const chip of this.chips.values()) chip.disabled = false;
-  }
-
-  async save(kind) {
-    let blob = new Blob([this.picture], { type: "image/svg+xml" });
-    if (kind === "png") {
-      const image = new Image();
-      image.src = URL.createObjectURL(blob);
-      await image.decode();
-      const canvas = make("canvas", { width: 2 * image.width, height: 2 * image.height });
-      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-      URL.revokeObjectURL(image.src);
-      blob = await new Promise((done) => canvas.toBlob(done));
-    }
-    const link = make("a", { href: URL.createObjectURL(blob), download: `night-of-14-july.${kind}` });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
 }
 
