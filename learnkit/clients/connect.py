@@ -102,11 +102,7 @@ def recorded(path: str | Path, scenario: str | None = None) -> Replay:
     from learnkit.clients.recordings.recording import Recording
     from learnkit.clients.recordings.replay import Replay
 
-    try:
-        return Replay(Recording.load(path), scenario)
-    except UsageError as error:
-        text = str(error)
-        raise UsageError(text if str(path) in text else f"{path}: {text}") from None
+    return Replay(Recording.load(path), scenario)
 
 
 def _record(path: Path, scenario: str, clock: Clock | None, upstream: Any) -> Client:

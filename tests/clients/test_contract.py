@@ -289,8 +289,6 @@ ROWS: dict[str, list[tuple[Make, Make, str]]] = {
             "`tool_use` ids were found without `tool_result` blocks immediately after: t1",
         ),
         (lambda: tools(*ROUND[:2]), lambda: tools(*ROUND), "messages.1: `tool_use`"),
-    ],
-    "late_result": [
         (
             lambda: tools(ASK, assistant(call()), user(text("look:"), result())),
             lambda: tools(ASK, assistant(call()), user(result(), text("look"))),
