@@ -1,4 +1,4 @@
-"""The five modes of a client: replay, record, scripted, human and live.
+"""Where a client's replies come from: replay, record, live, or a script.
 
 A key in the environment never changes the mode; only ``connect("live")`` uses it.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from learnkit.clients.scripted import Script, Source
     from learnkit.clients.transport import Client
 
-MODES = ("replay", "record", "scripted", "human", "live")
+MODES = ("replay", "record", "live")
 
 
 def model_setting() -> str:
@@ -62,7 +62,7 @@ def connect(
 
     Args:
         mode: ``replay`` answers from a recording; ``record`` asks ``upstream`` and writes a
-            recording; ``human`` lets the learner answer; ``live`` asks the API.
+            recording; ``live`` asks the API.
         recording: path of the recording, for replay and record.
         scenario: the part of the recording to use; by default its first.
         clock: by default a ``VirtualClock`` in replay, and a ``SystemClock`` elsewhere.
@@ -79,16 +79,10 @@ def connect(
         return from_source(replay, clock or VirtualClock(), "replay", replay.model)
     if mode == "record":
         return _record(_needed(recording, mode), scenario or "main", clock, upstream)
-    if mode == "human":
-        from learnkit.clients.human import Human
-
-        clock = clock or SystemClock()
-        return from_source(Human(clock), clock, mode)
     if mode == "live":
         return _live(clock or SystemClock())
-    if mode == "scripted":
-        raise UsageError("for a scripted client call scripted([...]) with the replies")
-    raise UsageError(f"there is no mode {mode!r}; the modes are {', '.join(MODES)}")
+    modes = f"the modes are {', '.join(MODES)}; for a script of your own call scripted([...])"
+    raise UsageError(f"there is no mode {mode!r}; {modes}")
 
 
 def _needed(recording: str | Path | None, mode: str) -> Path:
@@ -102,11 +96,7 @@ def recorded(path: str | Path, scenario: str | None = None) -> Replay:
     from learnkit.clients.recordings.recording import Recording
     from learnkit.clients.recordings.replay import Replay
 
-    try:
-        return Replay(Recording.load(path), scenario)
-    except UsageError as error:
-        text = str(error)
-        raise UsageError(text if str(path) in text else f"{path}: {text}") from None
+    return Replay(Recording.load(path), scenario)
 
 
 def _record(path: Path, scenario: str, clock: Clock | None, upstream: Any) -> Client:

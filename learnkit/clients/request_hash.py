@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,13 +104,7 @@ class Prefix:
 
         Lone surrogates go, too: neither JSON in UTF-8 nor a recording can hold them.
         """
-        if isinstance(value, str):
-            return _SLOT.sub(self._slot_value, clean(value))
-        if isinstance(value, list):
-            return [self.fill(one) for one in value]
-        if isinstance(value, dict):
-            return {key: self.fill(one) for key, one in value.items()}
-        return value
+        return map_texts(value, lambda text: _SLOT.sub(self._slot_value, clean(text)))
 
     def hide(self, value: Any) -> Any:
         """The reverse of :meth:`fill`: the volatile values of this request become slots."""
@@ -148,18 +143,31 @@ class Prefix:
         return self.slots[number - 1] if number <= len(self.slots) else match.group()
 
 
+def map_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A value with all its texts changed, those in lists and the values of objects too."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [map_texts(one, change) for one in value]
+    if isinstance(value, dict):
+        return {key: map_texts(one, change) for key, one in value.items()}
+    return value
+
+
 def _is_marked(parts: Any) -> bool:
     return isinstance(parts, list) and any(part.get("cache_control") for part in parts)
 
 
 def _unmarked(message: dict[str, Any]) -> dict[str, Any]:
     """A message without the marks for the cache in its blocks."""
-    if not _is_marked(message.get("content")):
+    content = message.get("content")
+    if not isinstance(content, list):
         return message
-    return {**message, "content": [_without_mark(block) for block in message["content"]]}
+    return {**message, "content": [without_mark(block) for block in content]}
 
 
-def _without_mark(part: dict[str, Any]) -> dict[str, Any]:
+def without_mark(part: dict[str, Any]) -> dict[str, Any]:
+    """A block or a tool without its mark for the cache."""
     return {name: value for name, value in part.items() if name != "cache_control"}
 
 
@@ -171,7 +179,7 @@ def unmarked(body: Body) -> Body:
     plain = dict(body)
     for key in ("system", "tools"):
         if isinstance(body.get(key), list):
-            plain[key] = [_without_mark(part) for part in body[key]]
+            plain[key] = [without_mark(part) for part in body[key]]
     match plain.get("system"):
         case [{"type": "text", "text": text, **rest}] if not rest:
             plain["system"] = text
@@ -218,7 +226,7 @@ def _normal_message(message: dict[str, Any]) -> dict[str, Any]:
     content = message.get("content")
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
-    elif isinstance(content, list):
+    if isinstance(content, list):
         content = [
             {key: value for key, value in block.items() if key not in _UNSEEN} for block in content
         ]

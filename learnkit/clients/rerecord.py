@@ -6,7 +6,7 @@ said to the model is written down anew. A changed tool result then shows up as a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,6 @@ from learnkit.clients.scripted import Failure, Reply, Request, ScriptEnded
 from learnkit.clients.transport import Client, OfflineTransport, offline_client
 from learnkit.errors import UsageError
 from learnkit.runtime.clock import Clock
-
-
-@dataclass(eq=False, slots=True)
-class _Given:
-    """An answer, and the lane that was given it."""
-
-    lane: str
-    answer: Reply | Failure
 
 
 class Keeper:
@@ -54,7 +46,8 @@ class Keeper:
         self._recorder.anchors = {
             turn.id: answer for turn, answer in zip(turns, answers, strict=True) if turn.id in bases
         }
-        self._given: dict[str, list[_Given]] = {}
+        #: The answers that were given to a request, by its hash, with their lanes.
+        self._given: dict[str, list[tuple[str, Reply | Failure]]] = {}
 
     def enter(self) -> None:
         """Start the scenario again from its beginning."""
@@ -68,11 +61,11 @@ class Keeper:
     def answer_to(self, prefix: Prefix, lane: str) -> Reply | Failure:
         """The answer given to this request before, else the lane's next reply."""
         known = self._known.get(prefix.hash, [])
-        mine = [given for given in known if given.lane == lane] or known  # as in replay
+        mine = [given for given in known if given[0] == lane] or known  # as in replay
         if mine:
             if len(mine) > 1:
                 known.remove(mine[0])
-            return mine[0].answer
+            return mine[0][1]
         if not self._left.get(lane):
             raise ScriptEnded(f"agent {lane!r} asked for more replies than the recording holds")
         return self._left[lane].pop(0)
@@ -82,7 +75,7 @@ class Keeper:
         if prefix.hash in self._known:
             self._recorder.follow(prefix, lane)
             return
-        self._given.setdefault(prefix.hash, []).append(_Given(lane, answer))
+        self._given.setdefault(prefix.hash, []).append((lane, answer))
         self._recorder.keep(prefix, lane, answer)
 
 

@@ -144,7 +144,6 @@ class _Answered:
         missed: Callable[[Request, anthropic.AnthropicError], str] | None,
     ) -> None:
         self._source, self._missed = source, missed
-        self._lock = threading.Lock()
 
     def answer(self, request: Request, lane: str) -> Reply | Failure:
         try:

@@ -40,7 +40,7 @@ def to_bytes(message: Message) -> bytes:
     return "".join(lines).encode()
 
 
-class StreamError(ValueError):
+class StreamError(Exception):
     """A stream that began well ended in an error of the API.
 
     Attributes:
@@ -54,25 +54,18 @@ class StreamError(ValueError):
 
 def from_bytes(body: bytes) -> Message:
     """The message that a streamed response carries."""
+    assembly = Assembly()
     try:
-        return _read(body.decode("utf-8", "replace"))
-    except StreamError:
-        raise
+        for line in body.decode("utf-8", "replace").split("\n"):
+            if line.startswith("data:"):
+                data = json.loads(line.removeprefix("data:"))
+                if data["type"] == "error":
+                    raise StreamError(data["error"])
+                assembly.add(data)
+        return assembly.whole()
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         cut = "the stream ended before the message did, or is none"
         raise ValueError(f"{cut}: {type(error).__name__}: {error}") from None
-
-
-def _read(text: str) -> Message:
-    assembly = Assembly()
-    for line in text.split("\n"):
-        if not line.startswith("data:"):
-            continue
-        data = json.loads(line[len("data:") :])
-        if data["type"] == "error":
-            raise StreamError(data["error"])
-        assembly.add(data)
-    return assembly.whole()
 
 
 def _deltas(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:

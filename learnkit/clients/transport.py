@@ -18,7 +18,7 @@ import httpx2
 from pydantic_core import from_json
 
 from learnkit.clients import sse
-from learnkit.clients.contract.rules import Refusal, check
+from learnkit.clients.contract.rules import check
 from learnkit.clients.contract.thinking import sign_reply
 from learnkit.clients.request_hash import Prefix
 from learnkit.clients.scripted import Block, Failure, Reply, Source, raised_at_once
@@ -62,7 +62,7 @@ class OfflineTransport(httpx2.BaseTransport):
         beta = "anthropic-beta" in request.headers
         refusal = check(body, method=request.method, path=path, size=len(raw), beta=beta)
         if refusal is not None:
-            return _refused(refusal, request_id)
+            return _json(refusal.status, refusal.envelope(request_id), request_id)
         if path.endswith("/count_tokens"):
             tokens = sum(Prefix.of(body).tokens)
             return _json(200, {"input_tokens": tokens}, request_id)
@@ -137,10 +137,6 @@ def _usage(prefix: Prefix, shared: int, content: list[Block]) -> dict[str, Any]:
         "output_tokens": max(1, estimate_tokens(content)),
         "simulated": True,
     }
-
-
-def _refused(refusal: Refusal, request_id: str) -> httpx2.Response:
-    return _json(refusal.status, refusal.envelope(request_id), request_id)
 
 
 def _error(status: int, error: dict[str, str], request_id: str) -> httpx2.Response:

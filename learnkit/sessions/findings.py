@@ -38,7 +38,7 @@ class Finding:
         tokens: what it cost, about, in tokens at full price: one that was read from the cache
             counts a tenth; 0 if it cost none, or if that can't be said.
         minutes: likewise.
-        quotes: the parts of the sentence that are the session's own words.
+        quotes: the parts of the sentence that are the session's own words; empty ones say nothing.
         kind: the name of the function that found it.
         lesson: ``s01`` to ``s12``, which explains it.
         remedy: what to do about it.
@@ -238,10 +238,8 @@ def large_output(one: Thread, session: Session) -> Iterator[Finding]:
         if call.tokens >= LARGE:
             name = _name(call.target) if call.does == "read" else one_line(call.target, 40)
             much = f"≈{tokens(call.tokens)} tokens into the context at once"
-            quotes = (name,) * bool(name)
-            yield Finding(
-                f"{name or call.name} put {much}.", _at(call), _kept(one, [call]), 0, quotes
-            )
+            said = f"{name or call.name} put {much}."
+            yield Finding(said, _at(call), _kept(one, [call]), quotes=(name,))
 
 
 #: How often a file must have been read, and tokens of all readings but the first.
@@ -307,32 +305,12 @@ def failing_again(one: Thread, session: Session) -> Iterator[Finding]:
 
     for its in _repeated(one, TRIES, same):
         first, last = its[0], its[-1]
-        within = [call for call in one.calls.values() if first.start < call.start < last.start]
-        edits = sum(call.does == "edit" and not call.failed for call in within)
-        others = any(call.does == "run" and call.target != first.target for call in within)
-        nothing = ", and nothing changed in between" * (not others)  # another command may change it
-        after = f", through {count(edits, 'edit')}" if edits else nothing
         what, lines = one_line(first.target or first.name, 40), last.output.strip().splitlines()
         error = quoted(([line for line in lines if "Error" in line] or lines or [""])[-1])
-        said = f"{what} failed {len(its)} times with the same error{after}: {error}."
+        said = f"{what} failed {len(its)} times with the same error: {error}."
         minutes = ((last.end or last.start) - (first.end or first.start)) / 60
-        quotes = (what, error) if first.target else (error,)
+        quotes = (what * bool(first.target), error)
         yield Finding(said, _at(*its), _kept(one, its[1:]), minutes, quotes)
-
-
-#: How many edits must have failed, and their share of all.
-EDITS, EDIT_SHARE = 3, 0.2
-
-
-@_explained("s02", "Copy old text from the file; let a failed edit answer with the nearest lines.")
-def failed_edits(one: Thread, session: Session) -> Iterator[Finding]:
-    """Many edits failed; each cost a request."""
-    edits = [call for call in one.calls.values() if call.does == "edit" and not call.refused]
-    failed = [call for call in edits if call.failed]
-    if len(failed) >= EDITS and len(failed) >= EDIT_SHARE * len(edits):
-        requests = sum(one.size(one.turns[number - 1]) for _, number in _at(*failed) if number)
-        lost = _kept(one, failed) + round(CACHED * requests)
-        yield Finding(f"{len(failed)} of {len(edits)} edits failed.", _at(*failed), lost)
 
 
 # Subagents and compaction.
@@ -421,8 +399,8 @@ def untested_edit(one: Thread, session: Session) -> Iterator[Finding]:
     if last and edits and checks and checks[-1].start < edits[-1].start:
         name, but = _name(edits[-1].target), f"It said {claim}, but n" if claim else "N"
         turns = _at(edits[-1], (one.lane, last.number))
-        quotes = (name, claim) if claim else (name,)
-        yield Finding(f"{but}othing tested the last edit, of {name}.", turns, quotes=quotes)
+        said = f"{but}othing tested the last edit, of {name}."
+        yield Finding(said, turns, quotes=(name, claim))
 
 
 #: How many edits an unchecked session must have.
@@ -446,21 +424,16 @@ ITEMS, _STATES = 3, {"pending", "in_progress", "completed"}
 def open_plan(one: Thread, session: Session) -> Iterator[Finding]:
     """The plan had open items when the agent stopped."""
     last, *_ = _ending(one, session)
-    plans = []
-    for call in one.calls.values():
+    for call in reversed(one.calls.values()):
         given = table(call.input)
         plan = tables(given.get("todos") or given.get("items") or given.get("plan"))
-        if plan and not call.failed and {text(item.get("status")) for item in plan} <= _STATES:
-            plans.append((call, plan))
-    for call, plan in plans[-1:]:
+        if call.failed or not plan or not {text(item.get("status")) for item in plan} <= _STATES:
+            continue
         left = [item for item in plan if item["status"] != "completed"]
         if last and left and len(plan) >= ITEMS:
-            never = "was never updated, and " * (len(plans) == 1)
-            names = [text(item.get("content") or item.get("step")) for item in left[:ITEMS]]
-            quotes = tuple(quoted(name, 30) for name in names if name)
-            said = f"Its plan {never}still has {len(left)} of {len(plan)} items open"
-            said = ": ".join(filter(None, (said, ", ".join(quotes))))
-            yield Finding(f"{said}.", _at(call, (one.lane, last.number)), quotes=quotes)
+            said = f"Its plan still has {len(left)} of {len(plan)} items open."
+            yield Finding(said, _at(call, (one.lane, last.number)))
+        return  # what an earlier plan said doesn't count
 
 
 # Time.

@@ -83,7 +83,7 @@ class Redaction:
         """Rewrite a finding, whose sentence may have words of the session."""
         sentence = one.sentence
         # The longest first, and before names are gone: one quote may be in another.
-        for quote in sorted(() if self.keep_text else one.quotes, key=len, reverse=True):
+        for quote in sorted(() if self.keep_text else filter(None, one.quotes), key=len)[::-1]:
             name = "a file" if PurePath(quote).suffix and " " not in quote else "a command"
             sentence = sentence.replace(quote, "“…”" if quote[:1] == "“" else name)
         for (kind, name), number in self._names.items():

@@ -33,11 +33,10 @@ _UNKNOWN = SessionOpened(format="", lines={}, unknown={}, left_out={})
 #: What a tool does, by its name in the agents whose files can be read.
 _DOES: dict[str, Does] = {
     **dict.fromkeys(("Read", "NotebookRead", "read_file", "view"), "read"),
-    **dict.fromkeys(("Edit", "MultiEdit", "Write", "NotebookEdit", "edit_file"), "edit"),
-    **dict.fromkeys(("write_file", "apply_patch", "str_replace_editor"), "edit"),
-    **dict.fromkeys(
-        ("Bash", "bash", "shell", "exec_command", "local_shell", "bash_command"), "run"
-    ),
+    **dict.fromkeys(("Edit", "MultiEdit", "Write", "NotebookEdit"), "edit"),
+    **dict.fromkeys(("edit_file", "write_file", "apply_patch", "str_replace_editor"), "edit"),
+    **dict.fromkeys(("Bash", "bash", "shell", "exec_command"), "run"),
+    **dict.fromkeys(("local_shell", "bash_command"), "run"),
 }
 #: Arguments that name a file.
 PATHS = ("file_path", "path", "notebook_path", "filename")

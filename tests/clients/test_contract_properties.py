@@ -134,7 +134,7 @@ def end_with_the_assistant(body: Body, data: st.DataObject) -> None:
 SPOILS: dict[Spoil, set[str]] = {
     drop_a_result: {"unanswered_call", "empty_message"},
     repeat_a_result: {"double_result"},
-    put_text_before_a_result: {"late_result"},
+    put_text_before_a_result: {"unanswered_call"},
     empty_a_text: {"empty_text"},
     rename_a_call: {"unanswered_call"},
     change_what_thinking_was_about: {"bound_thinking"},

@@ -50,7 +50,7 @@ def test_equal_requests_differ_nowhere() -> None:
 
 def test_an_edited_prompt_shows_the_words_and_nothing_after_it() -> None:
     new = request("Create bye.py, please.", "something else")
-    assert found(new) == ["your prompt: Create [-hello-][+bye+].py[+, please+]."]
+    assert found(new) == ["your prompt: Create[- hello-][+ bye+].py[+, please+]."]
 
 
 def test_a_result_that_is_an_error_now_is_marked() -> None:
@@ -71,21 +71,6 @@ def test_a_result_that_is_an_error_now_is_marked() -> None:
             {"tools": [{**TOOL, "description": "Write a long note down."}]},
             ["the description of the tool 'note': Write a[+ long+] note down."],
         ),
-        (
-            {
-                "tools": [
-                    {
-                        **TOOL,
-                        "input_schema": {
-                            "type": "object",
-                            "properties": {"text": {"type": "integer"}},
-                            "required": ["text"],
-                        },
-                    }
-                ]
-            },
-            ["the arguments of the tool 'note': text ([-string-][+integer, required+])"],
-        ),
         ({"tools": []}, ["the tool 'note': [-Write a note down.-]"]),
         (
             {"tools": [TOOL, {**TOOL, "name": "more", "description": "More."}]},
@@ -93,10 +78,6 @@ def test_a_result_that_is_an_error_now_is_marked() -> None:
         ),
         ({"max_tokens": 8}, ["max_tokens: [-9-][+8+]"]),
         ({"temperature": 0.5}, ["temperature: [+0.5+]"]),
-        (
-            with_argument({"type": "string", "description": "What to note."}),
-            ["the arguments of the tool 'note': text (string)[+: What to note.+]"],
-        ),
         (
             with_argument({"type": "string", "minLength": 1}),
             [
@@ -106,15 +87,11 @@ def test_a_result_that_is_an_error_now_is_marked() -> None:
             ],
         ),
         (
-            with_argument({"enum": ["a"]}),
-            ["""the arguments of the tool 'note': [-text (string)-][+text ({"enum": ["a"]})+]"""],
-        ),
-        (with_argument(True), ["the arguments of the tool 'note': text ([-string-][+{}+])"]),
-        (
             {"tools": [{"name": "note", "type": "by_the_api"}]},
             [
                 "the description of the tool 'note': [-Write a note down.-]",
-                "the arguments of the tool 'note': [-text (string)-]",
+                "the arguments of the tool 'note': "
+                f"[-{json.dumps(TOOL['input_schema'], indent=1, sort_keys=True)}-][+null+]",
             ],
         ),
     ],
@@ -135,14 +112,6 @@ CALLS = [
 ]
 RESULTS = [
     {"type": "tool_result", "tool_use_id": f"toolu_{n}", "content": f"noted {n}"} for n in (1, 2, 3)
-]
-
-
-CALLED = [
-    json.dumps(
-        {"input": one["input"], "name": one["name"]}, indent=1, sort_keys=True, ensure_ascii=False
-    )
-    for one in CALLS
 ]
 
 
@@ -183,10 +152,6 @@ ROUND = [GO, said("assistant", *CALLS), said("user", *RESULTS)]
             ],
         ),
         (
-            [GO, said("user", {"type": "text", "text": "More."})],
-            ["whose turn it is: [-" + "\n".join(CALLED) + "-][+More.+]"],
-        ),
-        (
             [*ROUND[:2], said("user", {**RESULTS[0], "tool_use_id": "unheard_of"}, *RESULTS[1:])],
             [
                 "the result of a call: [-"
@@ -220,7 +185,7 @@ def test_a_message_too_many_or_too_few_is_said() -> None:
 
 def test_what_differs_from_run_to_run_is_no_change_and_is_not_shown() -> None:
     old, new = (request(result=f"/tmp/{one}/x.txt holds {n}") for one, n in (("a", 1), ("b", 2)))
-    assert found(new, old) == ["the result of note(tea): … holds [-1-][+2+]"]
+    assert found(new, old) == ["the result of note(tea): … holds[- 1-][+ 2+]"]
 
 
 def numbers(count: int) -> str:

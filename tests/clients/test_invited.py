@@ -123,7 +123,7 @@ def test_a_miss_in_an_edited_run_is_compared_with_that_run(tmp_path: Path) -> No
     with pytest.raises(Miss) as caught:
         asked(source, *run, result("you is new"))
     assert caught.value.nearest == "x/e2"
-    assert str(caught.value.changes[0]).startswith("the result of bash(echo you): you is ")
+    assert str(caught.value.changes[0]).startswith("the result of bash(echo you): you is")
     with pytest.raises(Miss) as caught:
         asked(source, says("Write ho"))
     assert caught.value.nearest == "x/1", "the prompt that the learner has read"

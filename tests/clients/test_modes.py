@@ -31,14 +31,13 @@ def test_every_mode_is_the_real_sdk(recording: Path, monkeypatch: pytest.MonkeyP
         lk.connect(recording=recording),
         lk.connect("record", recording=recording.with_name("new.yaml"), upstream=[]),
         lk.scripted([]),
-        lk.connect("human"),
         lk.connect("live"),
     ]
     for client in clients:
         assert isinstance(client, anthropic.Anthropic)
         client.close()
-    assert [one.mode for one in clients] == ["replay", "record", "scripted", "human", "live"]
-    assert [type(one.clock).__name__[:3] for one in clients] == ["Vir", "Vir", "Vir", "Sys", "Sys"]
+    assert [one.mode for one in clients] == ["replay", "record", "scripted", "live"]
+    assert [type(one.clock).__name__[:3] for one in clients] == ["Vir", "Vir", "Vir", "Sys"]
 
 
 def test_nothing_in_the_environment_reaches_an_offline_client(

@@ -64,16 +64,6 @@ def run(client: Any, *mechanisms: lk.Mechanism, prompt: str = "Note.") -> list[d
 # What the model says of its own, and what only this run says
 
 
-def test_a_reply_keeps_paths_and_dates_of_its_own(path: Path) -> None:
-    script = [
-        lk.use("note", text="/tmp/out.txt at 2031-02-03 04:05:06"),
-        lk.say("See /tmp/out.txt"),
-    ]
-    recorded = run(lk.connect("record", recording=path, upstream=script))
-    assert run(lk.connect(recording=path)) == recorded
-    assert recorded[-1]["content"][0]["text"] == "See /tmp/out.txt"
-
-
 RUNS = [
     [f"/tmp/{run}/{n}.txt" for n in range(3)] + [f"2031-0{month}-01T00:00:0{n}" for n in range(2)]
     for run, month in (("a", 1), ("b", 2))

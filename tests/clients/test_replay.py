@@ -213,47 +213,6 @@ def missed(agent: lk.Agent, prompt: str = "Note a, b and c.") -> Miss:
     return caught.value
 
 
-@lk.tool(name="note")
-def louder(text: str) -> str:
-    """Write a note down, loudly."""
-    return f"noted: {text}"
-
-
-@lk.tool(name="note")
-def other(text: str) -> str:
-    """Write a note down."""
-    return f"kept: {text}"
-
-
-@lk.tool(name="note")
-def number(text: int) -> str:
-    """Write a note down."""
-    return f"noted: {text}"
-
-
-@lk.tool
-def more() -> str:
-    """One tool more."""
-    return "more"
-
-
-@pytest.mark.parametrize(
-    ("options", "where"),
-    [
-        ({"system": "Take no notes."}, "the system prompt"),
-        ({"tools": [louder]}, "the description of the tool 'note'"),
-        ({"tools": [other]}, "the result of note(a)"),
-        ({"tools": [note, more]}, "the tool 'more'"),
-        ({"tools": [number]}, "the arguments of the tool 'note'"),
-        ({"max_tokens": 5}, "max_tokens"),
-        ({"name": "alice", "system": "x"}, "the system prompt"),
-    ],
-)
-def test_what_else_may_differ(tmp_path: Path, options: dict[str, Any], where: str) -> None:
-    record(tmp_path / "s.yaml")
-    assert missed(replay(tmp_path / "s.yaml", **options)).changes[0].where == where
-
-
 def test_one_turn_too_many(tmp_path: Path) -> None:
     record(tmp_path / "s.yaml")
     agent = replay(tmp_path / "s.yaml")

@@ -165,15 +165,3 @@ def test_a_call_is_never_given_the_id_that_another_has_brought() -> None:
     go = [{"role": "user", "content": "go"}]
     ids = [ask(client, go).content[0].id for _ in range(3)]
     assert ids == ["toolu_0002", "toolu_0001", "toolu_0003"]
-
-
-def test_a_mark_that_moves_on_loses_nothing() -> None:
-    client = lk.scripted(lambda request: "ok")
-
-    def said(text: str, **more: Any) -> dict[str, Any]:
-        return {"role": "user", "content": [{"type": "text", "text": text, **more}]}
-
-    mark = {"cache_control": {"type": "ephemeral"}}
-    first = ask(client, [said("x" * 400, **mark)]).usage
-    after = [said("x" * 400), {"role": "assistant", "content": "ok"}, said("y" * 400, **mark)]
-    assert ask(client, after).usage.cache_read_input_tokens == first.cache_creation_input_tokens

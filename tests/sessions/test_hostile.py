@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from other_formats import ATIF, META, MINI, counts, item, said
 from random_events import words
-from sessions_read import contents, typed
+from sessions_read import typed
 
 import learnkit as lk
 from learnkit.errors import UsageError
@@ -163,21 +163,6 @@ def test_a_time_beyond_all_times_is_none(tmp_path: Path) -> None:
         event["time"] = float("inf")
     path.write_text(json.dumps(made))
     assert len(lk.open_session(path)) == 1
-
-
-def test_mixed_formats_and_versions_keep_what_fits(tmp_path: Path) -> None:
-    lines = Lines()
-    lines.user("Look")
-    lines.reply("m1", text("Done."))
-    log = lk.open_session(
-        lines.write(
-            tmp_path / "s.jsonl",
-            json.dumps({"timestamp": "x", "type": "response_item", "payload": {"type": "message"}}),
-            json.dumps({"version": 1}),
-        )
-    )
-    assert contents(log) == ["Look", [text("Done.")]]
-    assert log[0].data["unknown"] == {"line response_item": 1, "line no type": 1}
 
 
 _leaf = st.none() | st.booleans() | st.integers() | st.floats() | words

@@ -65,7 +65,7 @@ def test_a_sample_says_why_and_its_links_lead_somewhere(name: str) -> None:
     lessons = {"s06": ("Compaction", "https://example.org/s06")}
     html = page(log, found, lessons=lessons, above=samples.NOTE)
     doubts = "2 doubts about the result and " if name == "thrash" else ""
-    save = f"{doubts}{7 if doubts else 2} ways to save tokens or time"
+    save = f"{doubts}{6 if doubts else 2} ways to save tokens or time"
     assert f"<h1>{save if found else 'Nothing stands out in this session.'}</h1>" in html
     assert re.search("≈13,40[34], by the file’s counts", html)
     assert ("lesson 6, Compaction" in html) == bool(found)

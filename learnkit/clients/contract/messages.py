@@ -6,7 +6,7 @@ None. ``rules.py`` lists them in order, with where each one comes from.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from learnkit.clients.contract.request import Request, Turn
 
@@ -51,21 +51,17 @@ def empty_text(request: Request) -> str | None:
 
 
 def unanswered_call(request: Request) -> str | None:
-    """A tool call without a result in the next turn."""
-    for turn, after in _pairs(request):
-        answered = {id for _, _, id in after.results}
+    """A tool call without a result in the next turn, before all other content."""
+    for turn, after in pairwise([*request.turns, Turn(role="", first=0)]):
+        first = takewhile(lambda place: place[2]["type"] == "tool_result", after.blocks)
+        answered = {block["tool_use_id"] for _, _, block in first}
         open_calls = [(i, id) for i, _, id in turn.calls if id not in answered]
         if open_calls:
-            return _unanswered(open_calls)
-    return None
-
-
-def late_result(request: Request) -> str | None:
-    """A result that other content precedes in its turn."""
-    for turn, after in _pairs(request):
-        late = [(i, id) for i, _, id in turn.calls if id in after.late]
-        if late:
-            return _unanswered(late)
+            return (
+                f"messages.{open_calls[0][0]}: `tool_use` ids were found without `tool_result` "
+                f"blocks immediately after: {', '.join(id for _, id in open_calls)}. Each "
+                "`tool_use` block needs its `tool_result` block first in the next message"
+            )
     return None
 
 
@@ -197,16 +193,3 @@ def changed_thinking(request: Request) -> str | None:
                 kind = f"`{last['type']}`"
                 return f"messages.{i}: The final block in an assistant message cannot be {kind}"
     return None
-
-
-def _pairs(request: Request) -> list[tuple[Turn, Turn]]:
-    """Each turn with the one after it; the last with an empty one."""
-    return list(pairwise([*request.turns, Turn(role="", first=0)]))
-
-
-def _unanswered(calls: list[tuple[int, str]]) -> str:
-    return (
-        f"messages.{calls[0][0]}: `tool_use` ids were found without `tool_result` blocks "
-        f"immediately after: {', '.join(id for _, id in calls)}. Each `tool_use` block needs its "
-        "`tool_result` block first in the next message"
-    )

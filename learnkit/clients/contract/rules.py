@@ -70,7 +70,6 @@ RULES: tuple[Rule, ...] = (
     Rule("empty_message", "measured", messages.empty_message),
     Rule("empty_text", "measured", messages.empty_text),
     Rule("unanswered_call", "measured", messages.unanswered_call),
-    Rule("late_result", "measured", messages.late_result),
     Rule("unknown_result", "measured", messages.unknown_result),
     Rule("double_result", "measured", messages.double_result),
     Rule("repeated_id", "measured", messages.repeated_id),

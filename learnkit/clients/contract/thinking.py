@@ -17,6 +17,8 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from learnkit.clients.request_hash import without_mark
+
 #: A constant in public source, not a secret: it detects honest edits, and is no protection.
 _KEY = b"learnkit: offline signatures, not a secret"
 
@@ -89,7 +91,7 @@ class _Prefix:
         self._parts: list[str] = []
         for block in _blocks(body.get("system") or ()):
             self.add(block)
-        tools = [_plain(tool) for tool in body.get("tools") or ()]
+        tools = [without_mark(tool) for tool in body.get("tools") or ()]
         self._parts.append(_encode(tools))
 
     def turn(self, role: str) -> None:
@@ -110,11 +112,11 @@ class _Prefix:
         elif kind == "tool_result":
             add(f"r{block['tool_use_id']}:{'error' if block.get('is_error') else ''}")
             for part in _blocks(block.get("content") or ()):
-                add(_encode(_plain(part)))
+                add(_encode(without_mark(part)))
         elif kind in _THINKING:
             self.link = _own(block.get("signature") or block.get("data") or "")
         else:
-            add(f"o{_encode(_plain(block))}")
+            add(f"o{_encode(without_mark(block))}")
 
     def mac(self) -> str:
         if self._parts:
@@ -137,7 +139,3 @@ def _own(text: str) -> str:
 def _blocks(content: Any) -> Any:
     """Content as blocks; a plain string is one text block."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
-
-
-def _plain(part: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in part.items() if key != "cache_control"}

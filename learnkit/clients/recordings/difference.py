@@ -15,7 +15,7 @@ from itertools import zip_longest
 from typing import Any
 
 from learnkit.core.transcript import texts
-from learnkit.events.text import one_line
+from learnkit.events.text import blocks_of, listed, one_line
 
 #: Words of unchanged text that stay around a change, and the characters of one text that are shown.
 AROUND, MOST = 8, 1500
@@ -24,7 +24,8 @@ ALIKE = 0.4
 #: Beyond this many words and signs in both together, lines are compared instead.
 MANY = 5000
 
-_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+#: A word with the white space before it, so that words that changed in a row are one change.
+_WORDS = re.compile(r"\s*\w+|\s*[^\w\s]|\s+")
 _SLOT = re.compile(r"⟦slot \d+⟧")
 
 _AFTER = "a message after the recording's last one"
@@ -71,8 +72,8 @@ def finding(found: Sequence[Change]) -> str:
         return "No recorded reply fits this request."
     if places == [_AFTER]:
         return "No recorded reply fits: the recording ends before this request."
-    more = f" and {len(places) - 2} more" if len(places) > 2 else ""
-    named = f"{', '.join(places[:2])}{more}" if more else " and ".join(places)
+    more = [f"{len(places) - 2} more"] if len(places) > 2 else []
+    named = listed([*places[:2], *more])
     return f"No recorded reply fits this request, because it changes {named}."
 
 
@@ -85,32 +86,14 @@ def words(old: str, new: str) -> tuple[Piece, ...]:
         these, those = old.splitlines(keepends=True), new.splitlines(keepends=True)
     matcher = difflib.SequenceMatcher(None, these, those, autojunk=False)
     if matcher.ratio() < ALIKE:
-        both = (("gone", _short(old)), ("new", _short(new)))
-        return tuple((kind, text) for kind, text in both if text)
+        return _whole(_short(old), _short(new))
     pieces: list[Piece] = []
     for tag, a, b, c, d in matcher.get_opcodes():
         if tag == "equal":
             pieces.append(("same", "".join(these[a:b])))
         else:
-            pieces += [("gone", "".join(these[a:b])), ("new", "".join(those[c:d]))]
-    return tuple(_shortened(_joined(pieces)))
-
-
-def _joined(pieces: Sequence[Piece]) -> list[Piece]:
-    """Changes that only white space separates become one, so that phrases stay together."""
-    kept: list[Piece] = []
-    gone = new = ""
-    ends = (0, len(pieces) - 1, len(pieces))
-    for place, (kind, text) in enumerate([*pieces, ("same", "")]):
-        if kind == "same" and (text.strip() or place in ends):
-            kept += [
-                (one, said) for one, said in (("gone", gone), ("new", new), (kind, text)) if said
-            ]
-            gone = new = ""
-        else:
-            gone += text if kind != "new" else ""
-            new += text if kind != "gone" else ""
-    return kept
+            pieces += _whole("".join(these[a:b]), "".join(those[c:d]))
+    return tuple(_shortened(pieces))
 
 
 def _shortened(pieces: list[Piece]) -> Iterator[Piece]:
@@ -160,25 +143,10 @@ def _tools(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> Iterator[Cha
             continue
         about = [str(tool.get("description") or "") for tool in (one, other)]
         yield Change(f"the description of the tool {name!r}", words(*about))
-        schemas = ["\n".join(_arguments(tool.get("input_schema"))) for tool in (one, other)]
-        if len(set(schemas)) == 1:  # what differs, if anything, is in none of these lines
-            schemas = [json.dumps(tool.get("input_schema"), indent=1) for tool in (one, other)]
+        schemas = [json.dumps(tool.get("input_schema"), indent=1) for tool in (one, other)]
         yield Change(f"the arguments of the tool {name!r}", words(*schemas))
     if set(before) == set(after) and list(before) != list(after):
         yield Change("the order of the tools", _whole(", ".join(before), ", ".join(after)))
-
-
-def _arguments(schema: Any) -> Iterator[str]:
-    """A line for each argument of a tool."""
-    if not isinstance(schema, dict):
-        return
-    required = schema.get("required") or ()
-    for name, about in (schema.get("properties") or {}).items():
-        about = about if isinstance(about, dict) else {}
-        kind = about.get("type") or json.dumps(about)
-        marks = f"{kind}, required" if name in required else f"{kind}"
-        told = about.get("description", "")
-        yield f"{name} ({marks}){': ' if told else ''}{told}"
 
 
 def _whole(old: str, new: str) -> tuple[Piece, ...]:
@@ -192,10 +160,7 @@ def _message(
     old: dict[str, Any], new: dict[str, Any], before: Sequence[dict[str, Any]]
 ) -> Iterator[Change]:
     """The blocks of a message that differ."""
-    if old["role"] != new["role"]:
-        yield Change("whose turn it is", _whole(_said(old), _said(new)))
-        return
-    these, those = (_blocks(one.get("content")) for one in (old, new))
+    these, those = (blocks_of(one.get("content")) for one in (old, new))
     nothing: dict[str, Any] = {}
     for one, other in zip_longest(these, those, fillvalue=nothing):
         if one != other:
@@ -210,22 +175,18 @@ def _where(block: dict[str, Any], role: str, before: Sequence[dict[str, Any]]) -
         return f"the result of {_call(str(block.get('tool_use_id')), before)}"
     if role == "assistant":
         return "what the model said before"
-    after_calls = any(one.get("type") == "tool_use" for one in _blocks(before[-1].get("content")))
+    after_calls = any(one.get("type") == "tool_use" for one in blocks_of(before[-1].get("content")))
     return "what follows the results" if after_calls else "your prompt"
 
 
 def _call(id: str, before: Sequence[dict[str, Any]]) -> str:
     """A call in words: the tool, and its first argument."""
     for message in reversed(before):
-        for block in _blocks(message.get("content")):
+        for block in blocks_of(message.get("content")):
             if block.get("type") == "tool_use" and block.get("id") == id:
                 given = next(iter(block.get("input", {}).values()), "")
                 return f"{block.get('name')}({one_line(str(given), 60)})"
     return "a call"
-
-
-def _blocks(content: Any) -> list[dict[str, Any]]:
-    return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
 
 
 def _text(block: dict[str, Any]) -> str:
@@ -241,4 +202,4 @@ def _text(block: dict[str, Any]) -> str:
 
 
 def _said(message: dict[str, Any]) -> str:
-    return "\n".join(_text(block) for block in _blocks(message.get("content")))
+    return "\n".join(_text(block) for block in blocks_of(message.get("content")))

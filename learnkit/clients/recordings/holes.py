@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
+from learnkit.clients.request_hash import map_texts
 from learnkit.core.content import clean
 
 #: What a filter makes of a value: a word of bash, and a literal of Python.
@@ -40,13 +41,7 @@ def fill(value: Any, values: Mapping[str, str]) -> Any:
             text = FILTERS[name](text)
         return text
 
-    if isinstance(value, str):
-        return _HOLE.sub(filled, value)
-    if isinstance(value, list):
-        return [fill(part, values) for part in value]
-    if isinstance(value, dict):
-        return {key: fill(part, values) for key, part in value.items()}
-    return value
+    return map_texts(value, lambda text: _HOLE.sub(filled, text))
 
 
 def bind(

@@ -169,10 +169,10 @@ def _as_failure(status: int, content: bytes) -> Failure:
 
 def as_reply(message: dict[str, Any]) -> Reply:
     """A message of the API as a reply, without ids and signatures, which are made anew."""
-    content = []
-    for block in message["content"]:
-        kept = {k: v for k, v in block.items() if v is not None and k != "signature"}
-        content.append(kept)
+    content = [
+        {key: value for key, value in block.items() if value is not None and key != "signature"}
+        for block in message["content"]
+    ]
     counts = message.get("usage") or {}  # which a compatible server may leave out
     usage = {k: counts[k] for k in _USAGE if counts.get(k) is not None}
     calls = any(block["type"] == "tool_use" for block in content)

@@ -147,11 +147,6 @@ class Recording:
                 if key in turn.params and turn.params[key] not in list(shared):
                     what = f"its {key}, {turn.params[key]!r}, are not in `shared`"
                     raise UsageError(f"{path}, turn {turn.id}: {what}")
-                if key in turn.params and not _can_be(key, shared[turn.params[key]]):
-                    what = (
-                        "a text or a list of text blocks" if key == "system" else "a list of tools"
-                    )
-                    raise UsageError(f"{path}, shared {turn.params[key]!r} must be {what}")
         try:
             _invite(turns)
         except (TypeError, ValueError, re.error) as error:
@@ -349,25 +344,12 @@ _KEYS = frozenset(
 )
 
 
-def _can_be(key: str, value: Any) -> bool:
-    """Whether a stored value can be a system prompt, or the tools, of a request."""
-    if isinstance(value, str):
-        return key == "system"
-    parts = value if isinstance(value, list) else [None]
-    return all(
-        isinstance(part, dict) and (key != "system" or isinstance(part.get("text", ""), str))
-        for part in parts
-    )
-
-
 def _read_turn(entry: dict[str, Any]) -> Turn:
     if unknown := ", ".join(str(key) for key in entry if key not in _KEYS):
         raise ValueError(f"a turn has no {unknown}; it has {', '.join(sorted(_KEYS))}")
     if "error" in entry:
         answer: Reply | Failure = Failure(**entry["error"])
     else:
-        if not isinstance(entry["reply"], list):
-            raise ValueError(f"`reply` must be a list of blocks, not {entry['reply']!r}")
         blocks = tuple(_long(block) for block in entry["reply"])
         for block in blocks:
             if block["type"] == "text" and not isinstance(block["text"], str):
@@ -394,33 +376,29 @@ def _read_turn(entry: dict[str, Any]) -> Turn:
 
 
 def _write_turn(turn: Turn) -> dict[str, Any]:
-    entry: dict[str, Any] = {"id": turn.id, "scenario": turn.scenario, "lane": turn.lane}
-    entry["after"] = turn.after
-    if turn.instead is not None:
-        entry["instead"] = turn.instead
-    if turn.params or not turn.invited:
-        entry["params"] = _Flow(turn.params)
-    if turn.match:
-        entry["match"] = turn.match
-    entry["said"] = [_short_message(one) for one in turn.said]
-    if turn.edits:
-        entry["edits"] = {index: _short_message(one) for index, one in turn.edits.items()}
-    if turn.leaves is not None:
-        entry["leaves"] = turn.leaves
-    if turn.digest is not None:
-        entry["digest"] = turn.digest
-    if isinstance(turn.answer, Failure):
-        one = turn.answer
-        entry["error"] = {"status": one.status, "type": one.type, "message": one.message}
-        return entry
-    entry["reply"] = [_short(block) for block in turn.answer.content]
-    if turn.answer.stop_reason:
-        entry["stop"] = turn.answer.stop_reason
-    if turn.answer.usage:
-        entry["usage"] = _Flow(turn.answer.usage)
-    if turn.answer.latency != 1.0:
-        entry["latency"] = turn.answer.latency
-    return entry
+    answer = turn.answer
+    entry: dict[str, Any] = {
+        "id": turn.id,
+        "scenario": turn.scenario,
+        "lane": turn.lane,
+        "after": turn.after,
+        "instead": turn.instead,
+        "params": _Flow(turn.params) if turn.params or not turn.invited else None,
+        "match": turn.match or None,
+        "said": [_short_message(one) for one in turn.said],
+        "edits": {index: _short_message(one) for index, one in turn.edits.items()} or None,
+        "leaves": turn.leaves,
+        "digest": turn.digest,
+    }
+    if isinstance(answer, Failure):
+        about = {"status": answer.status, "type": answer.type, "message": answer.message}
+        entry["error"] = about
+    else:
+        entry["reply"] = [_short(block) for block in answer.content]
+        entry["stop"] = answer.stop_reason
+        entry["usage"] = _Flow(answer.usage) if answer.usage else None
+        entry["latency"] = answer.latency if answer.latency != 1.0 else None
+    return {key: value for key, value in entry.items() if value is not None or key == "after"}
 
 
 class _Flow(dict[str, Any]):

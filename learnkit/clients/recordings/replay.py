@@ -8,6 +8,7 @@ differs and what can be done.
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
 import threading
 from collections import Counter
@@ -96,7 +97,6 @@ class Replay:
             for turn in self._turns
             if turn.id in bases
         }
-        self._tried: dict[tuple[str, str], _Filled] = {}
         #: Called once, when a reply was filled with the learner's words.
         self.when_filled: Callable[[], None] | None = None
         #: The model that was asked; another one would be another request.
@@ -153,10 +153,7 @@ class Replay:
             earlier = len(before.followed.body["messages"]) if before else 0
             place = earlier + len(turn.said)  # the head is the first part
             if place < len(asked.canon):
-                key = turn.id, asked.hashes[place]
-                if key not in self._tried:
-                    self._tried[key] = self._try(turn, before, asked.canon[place])
-                near[turn.id] = self._tried[key]
+                near[turn.id] = self._try(turn, before, asked.canon[place])
         return [fit for fit in near.values() if fit.values]
 
     def _try(self, turn: Turn, before: _Filled | None, asked: str) -> _Filled:
@@ -222,9 +219,6 @@ def _begins(request: Prefix, asked: Prefix) -> bool:
 
 
 def _agree(these: list[str], those: list[str]) -> int:
-    same = 0
-    for one, other in zip(these, those, strict=False):
-        if one != other:
-            break
-        same += 1
-    return same
+    """How many parts, from the start, are the same."""
+    same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(these, those, strict=False))
+    return len(list(same))
