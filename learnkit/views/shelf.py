@@ -54,7 +54,6 @@ class Shelf:
     """One agent's skills.
 
     Attributes:
-        lane: the agent's name.
         catalogue: tokens of all names and descriptions, in the system prompt.
         sizes: tokens of each skill's instructions, by name.
         preloaded: names of the skills whose instructions are in the system prompt.
@@ -65,7 +64,6 @@ class Shelf:
         requests: how many there were.
     """
 
-    lane: str
     catalogue: int = 0
     sizes: dict[str, int] = field(default_factory=dict)
     preloaded: tuple[str, ...] = ()

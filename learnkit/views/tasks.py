@@ -18,7 +18,7 @@ from learnkit.events.vocabulary import read
 from learnkit.views import board
 from learnkit.views.board import TASK, Board, Spell, TaskCard, progress
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.base import Diagram, Worded
+from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, fitting
 from learnkit.views.drawing.layout import layered
 from learnkit.views.drawing.time_axis import Axis, duration
@@ -56,7 +56,7 @@ class State:
         return [one for one, end in ends if any(one.begin <= at <= end for at in self.opened)]
 
 
-class Tasks(Worded[State], Diagram[State]):
+class Tasks(Diagram[State]):
     """The board as a graph; with ``on_intent``, a click or Enter completes a task.
 
     Example: ``Tasks(log, on_intent=learnkit.mechanisms.tasks.clicks(board, log))``.
@@ -78,7 +78,7 @@ class Tasks(Worded[State], Diagram[State]):
         spells = board.spells_after(state.spells, state.tasks, tasks, event.time)
         return State(tasks, spells, keeper, opened, refused, max(event.time, state.now))
 
-    def _says(self, state: State) -> list[str]:
+    def says(self, state: State) -> list[str]:
         if not state.tasks:
             return ["The board is empty."]
         parts, more = [progress(state.tasks)], []

@@ -20,7 +20,7 @@ from learnkit.views import board
 from learnkit.views import people as folk
 from learnkit.views.board import TASK, Board, Spell, progress
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.base import Diagram, Worded
+from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, text_width
 from learnkit.views.drawing.time_axis import Axis, duration
 from learnkit.views.people import People, Person, drawn
@@ -52,7 +52,7 @@ class State:
         return [(*one, end) for one, (_, end) in pairwise([*lived, ("", self.now)])]
 
 
-class Team(Worded[State], Diagram[State]):
+class Team(Diagram[State]):
     """Lifecycle lanes and the board below them."""
 
     name = "team"
@@ -77,10 +77,7 @@ class Team(Worded[State], Diagram[State]):
         spells = board.spells_after(state.spells, state.tasks, tasks, event.time)
         return State(people, lives, tasks, spells, max(event.time, state.now))
 
-    def told(self, state: State, old: State, event: Event) -> str:
-        return folk.sentence(event)
-
-    def _says(self, state: State) -> list[str]:
+    def says(self, state: State) -> list[str]:
         if not state.people:
             return ["The team is empty."]
         if not state.tasks:

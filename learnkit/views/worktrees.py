@@ -10,17 +10,15 @@ from dataclasses import dataclass, field, replace
 
 from learnkit.events.log import Event
 from learnkit.events.loop import RunStarted
-from learnkit.events.sentences import ended
 from learnkit.events.tasks import TaskDeleted
 from learnkit.events.teams import TeamSpawned
-from learnkit.events.text import count, listed, quoted
+from learnkit.events.text import count, listed
 from learnkit.events.vocabulary import read
 from learnkit.events.worktrees import CommitData, WorktreeCommits, WorktreeEvent, WorktreeFailed
 from learnkit.views import board
-from learnkit.views import people as folk
 from learnkit.views.board import Board
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.base import Diagram, Worded
+from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.words import TITLE
@@ -112,7 +110,7 @@ class State:
         return theme.agent(self.agents.index(owner) if owner in self.agents else 0).key
 
 
-class Worktrees(Worded[State], Diagram[State]):
+class Worktrees(Diagram[State]):
     """The worktrees of a repository as lanes, their commits, and how they are merged."""
 
     name = "worktrees"
@@ -141,16 +139,7 @@ class Worktrees(Worded[State], Diagram[State]):
             case _:
                 return replace(state, tasks=board.after(state.tasks, event))
 
-    def told(self, state: State, old: State, event: Event) -> str:
-        new = [step for step in state.steps if step.id not in old.seen and step.kind == "commit"]
-        if not isinstance(read(event), WorktreeCommits) or not new:
-            return folk.sentence(event)
-        step = new[-1]
-        where = step.tree or "the main branch"
-        said = f"{step.by} commits to {where}: {quoted(step.text)}."
-        return ended(said) if old.seen else f"The main branch is at {step.id}."
-
-    def _says(self, state: State) -> list[str]:
+    def says(self, state: State) -> list[str]:
         groups: dict[str, list[str]] = {}
         for tree in state.trees.values():
             said = tree.state.replace(", ", " and ").replace("and not merged", "but not merged")

@@ -123,11 +123,8 @@ class Boxes(View[Items]):
     def frame(self, state: Items, width: float = 720) -> dict[str, str]:
         return dict(state)
 
-    def finding(self, state: Items) -> str:
-        return f"{len(state)} boxes"
-
-    def told(self, state: Items, old: Items, event: Any) -> str:
-        return self.finding(state)
+    def says(self, state: Items) -> list[str]:
+        return [f"{len(state)} boxes"]
 
     def draw(self, state: Items, width: float, rows: int) -> Canvas:
         return Canvas(width)

@@ -77,11 +77,8 @@ class Marks(View[Frame]):
     def frame(self, state: Frame, width: float = 720) -> Frame:
         return state
 
-    def finding(self, state: Frame) -> str:
-        return f"{len(state)} marks"
-
-    def told(self, state: Frame, old: Frame, event: Event) -> str:
-        return self.finding(state)
+    def says(self, state: Frame) -> list[str]:
+        return [f"{len(state)} marks"]
 
     def draw(self, state: Frame, width: float, rows: int) -> Canvas:
         return Canvas(width)
