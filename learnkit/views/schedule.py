@@ -197,13 +197,8 @@ class _Sheet:
             path = f"M0 0V{low - 4 - _HEAD:g}"
             canvas.edge(f"life {key}", path, style="" if name else "w", x=x, y=4 + _HEAD)
             mark, label = self.marks.get(name, ""), name or "file"
-            if self.each < 60:  # too narrow for a box
-                canvas.text(f"head {key}", x, 21, label, "c", mark, width=self.each + 4)
-            else:
-                box = (x - self.each / 2 + 2, 4, self.each - 4, _HEAD)
-                canvas.box(f"head {key}", *box, mark, [label])
-        after = "after the step" if self.narrow else "the file after the step"
-        canvas.text("content", self.right, 21, after, "b")
+            canvas.text(f"head {key}", x, 21, label, "c", mark, width=self.each + 4)
+        canvas.text("content", self.right, 21, "after the step", "b")
         since = None
         for place, row in enumerate(state.rows[first:], first):
             ends = row.who == state.reader and row.type not in _MIDDLE

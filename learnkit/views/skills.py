@@ -7,15 +7,18 @@ a row that have the same stack share one. Below, on the same scale, is the lengt
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from learnkit.events.log import Event
+from learnkit.events.loop import MessageAdded, ModelRequested
+from learnkit.events.skills import SkillLoaded, SkillRead, SkillsListed
 from learnkit.events.text import count
+from learnkit.events.vocabulary import read
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
 from learnkit.views.drawing.text import scale_of
-from learnkit.views.shelf import Part, Shelf, Stack, grow
 
 #: The most parts that are drawn one by one.
 PARTS = 12
@@ -26,6 +29,93 @@ _LEGEND = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Something of the skills in a request.
+
+    Attributes:
+        mark: the key of its mark: of the system prompt, or of a tool's result.
+        name: what it is, in words.
+        tokens: its length.
+    """
+
+    mark: str
+    name: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The parts that one request had, or several in a row.
+
+    Attributes:
+        first: number of the first of these requests.
+        last: number of the last one.
+        parts: in the order in which the model reads them.
+    """
+
+    first: int
+    last: int
+    parts: tuple[Part, ...]
+
+    @property
+    def tokens(self) -> int:
+        """All its parts together."""
+        return sum(part.tokens for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """One agent's skills.
+
+    Attributes:
+        catalogue: tokens of all names and descriptions, in the system prompt.
+        sizes: tokens of each skill's instructions, by name.
+        preloaded: names of the skills whose instructions are in the system prompt.
+        used: skill, file (empty for its instructions) and tokens of all that was loaded since the
+            conversation began, in order.
+        problems: why folders were left out.
+        sent: what the requests had; the same in a row stands there once.
+        requests: how many there were.
+    """
+
+    catalogue: int = 0
+    sizes: dict[str, int] = field(default_factory=dict)
+    preloaded: tuple[str, ...] = ()
+    used: tuple[tuple[str, str, int], ...] = ()
+    problems: tuple[str, ...] = ()
+    sent: tuple[Stack, ...] = ()
+    requests: int = 0
+
+    @property
+    def everything(self) -> int:
+        """Tokens of all instructions."""
+        return sum(self.sizes.values())
+
+    @property
+    def now(self) -> Stack:
+        """What the next request will have."""
+        parts = [Part("system", f"{count(len(self.sizes), 'skill')} listed", self.catalogue)]
+        parts += [
+            Part("injected", f"{name}, preloaded", self.sizes.get(name, 0))
+            for name in self.preloaded
+        ]
+        parts += [Part("result", file or name, tokens) for name, file, tokens in self.used]
+        number = self.requests + 1
+        return Stack(number, number, tuple(part for part in parts if part.tokens))
+
+    @property
+    def stacks(self) -> tuple[Stack, ...]:
+        """What the requests had, and what the next one will have if that differs."""
+        last = self.sent[-1].parts if self.sent else ()
+        return self.sent if self.now.parts == last else (*self.sent, self.now)
+
+    @property
+    def loaded(self) -> set[str]:
+        """The skills whose instructions are in the requests."""
+        return {*self.preloaded, *(name for name, file, _ in self.used if not file)}
+
+
 class Skills(Diagram[Shelf]):
     """What the skills add to each of an agent's requests, as lengths."""
 
@@ -34,7 +124,23 @@ class Skills(Diagram[Shelf]):
     alone = True
 
     def fold(self, state: Shelf, event: Event) -> Shelf:
-        return grow(state, event)
+        match read(event):
+            case SkillsListed() as all:
+                listed = replace(state, catalogue=all.catalogue, problems=all.problems)
+                return replace(listed, sizes=dict(all.skills), preloaded=all.preloaded)
+            case MessageAdded(index=0):
+                # A new conversation doesn't have what the last one loaded.
+                return replace(state, used=())
+            case SkillLoaded(name=name, tokens=tokens):
+                return replace(state, used=(*state.used, (name, "", tokens)))
+            case SkillRead(name=name, file=file, tokens=tokens):
+                return replace(state, used=(*state.used, (name, file, tokens)))
+            case ModelRequested(purpose="conversation") if state.now.parts:
+                sent, now = state.sent, state.now
+                if sent and sent[-1].parts == now.parts:
+                    now, sent = replace(sent[-1], last=now.last), sent[:-1]
+                return replace(state, sent=(*sent, now), requests=now.last)
+        return state
 
     def says(self, state: Shelf) -> list[str]:
         if state == self.start:

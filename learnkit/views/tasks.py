@@ -152,12 +152,10 @@ class Tasks(Diagram[State]):
         canvas.text("loose", 2, y + 12, "without dependencies", "q")
         texts = [f"{tasks[id].short} {tasks[id].subject}" for id in ids]
         need = 26 + 6.5 * min(max(map(len, texts)), 40)
-        many = max(1, int(canvas.width // need))
-        each = (canvas.width - 4) / many
-        for number, (id, text) in enumerate(zip(ids, texts, strict=True)):
-            x, top = 2 + each * (number % many), y + 20 + (TASK + 8) * (number // many)
-            self._task(canvas, tasks[id], (x, top, min(each, need) - 8, TASK), [text], "l")
-        return y + 20 + (TASK + 8) * -(-len(ids) // many) + 4
+        spots, low = board.grid(canvas, len(ids), need, y + 20)
+        for id, text, spot in zip(ids, texts, spots, strict=True):
+            self._task(canvas, tasks[id], spot, [text], "l")
+        return low + 4
 
     def _task(
         self,

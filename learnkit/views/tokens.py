@@ -171,8 +171,7 @@ class Tokens(Diagram[State]):
             y = base - HEIGHT * state.threshold / scale
             canvas.edge("threshold", f"M0 0H{room:g}", "", "di", x=LEFT, y=y)
             # What the dashed line is is said above it, where no column and no arrow gets.
-            x, y, style = (0, 28, "") if width < 480 else (width, 12, "e")
-            canvas.text("limits", x, y, f"dashed: threshold of {state.threshold:,}", style)
+            canvas.text("limits", 0, 28, f"dashed: threshold of {state.threshold:,}")
         _arrows(canvas, state, each, group)
         last = len(state.requests)
         if last:
@@ -211,7 +210,7 @@ def _arrows(canvas: Canvas, state: State, each: float, group: int) -> None:
         spots.append((x, top - 8))
     free = 0.0
     for number, (cut, (x, y)) in enumerate(zip(state.shortened, spots, strict=True)):
-        text = f"{_LAYERS[cut.layer][0]} {short(cut.before)} → {short(cut.after)}"
+        text = f"{' '.join(_LAYERS[cut.layer])} {short(cut.before)} → {short(cut.after)}"
         room = 7 * len(text)
         left = max(LEFT, min(x - room / 2, canvas.width - room))
         if free <= left:  # beside the one before; without the room, the arrow says it

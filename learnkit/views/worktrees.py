@@ -26,7 +26,7 @@ from learnkit.views.words import TITLE
 #: Steps that stand on the line of the main branch.
 _MAIN = ("merge", "conflict")
 #: In pixels: the height of a lane's box, from one lane to the next, and the widest column.
-_BOX, _COLUMN = 66, 84
+_BOX, _COLUMN = 66, 110
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +161,12 @@ class Worktrees(Diagram[State]):
         return parts
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
-        canvas, beside = Canvas(width), width >= 480
+        canvas = Canvas(width)
         trees = list(state.trees.values())[-max(2, rows // 4) :]
-        head, pitch = (40.0, _BOX + 14) if beside else (56.0, _BOX + 34)
-        first = head + (54 if beside else 74)
-        rows_of = {tree.name: first + number * pitch for number, tree in enumerate(trees)}
+        head = 56.0
+        rows_of = {tree.name: head + 74 + n * (_BOX + 34) for n, tree in enumerate(trees)}
         plan = _Plan(canvas, state, {"": head, **rows_of}, rows)
-        canvas.text("main", 2, head + 4 if beside else 14, "main", "b", state.colour(""))
+        canvas.text("main", 2, 14, "main", "b", state.colour(""))
         canvas.left_out("earlier", plan.left, 12, plan.hidden, "earlier step")
         for tree in trees:
             plan.folder(tree)
@@ -181,7 +180,7 @@ class Worktrees(Diagram[State]):
             for number in range(len(plan.steps)):
                 draw(number)
         for tree in trees:
-            plan.names(tree, beside)
+            plan.names(tree)
         y = max(canvas.height, head + 16)
         y += 20 * canvas.left_out("more", 2, y + 16, len(state.trees) - len(trees), "worktree")
         if trees:
@@ -247,7 +246,7 @@ class _Plan:
 
     def __init__(self, canvas: Canvas, state: State, middles: dict[str, float], rows: int) -> None:
         self.canvas, self.state, self.middles = canvas, state, middles
-        self.left = 150.0 if canvas.width >= 480 else 4.0
+        self.left = 4.0
         shown = [one for one in enumerate(state.steps) if one[1].tree in middles]
         self.keys = [str(number) for number, _ in shown[-max(6, rows) :]]
         self.steps = [step for _, step in shown[-max(6, rows) :]]
@@ -337,20 +336,18 @@ class _Plan:
         """Whether a step has a label on the line at this height."""
         return self.steps[number].kind in _LABELLED and self.lane(self.steps[number]) == y
 
-    def names(self, tree: Tree, beside: bool) -> None:
-        """The names of a lane, to the left of it or above."""
-        y, mark = self.middles[tree.name], self.state.colour(tree.name)
+    def names(self, tree: Tree) -> None:
+        """The names of a lane, above it."""
+        y, mark = self.middles[tree.name] - 28, self.state.colour(tree.name)
         card = self.state.tasks.get(tree.task_id or 0)
         task = f", #{card.id} {card.mark.word}" if card else ""
         owner, said = f"{self.state.owner(tree)}{task}", f"{tree.mark.glyph} {tree.state}"
-        room, text = (self.left - 6 if beside else 92), self.canvas.text
-        x, top = 2.0, y - 4 if beside else y - 28
-        text(f"name {tree.name}", x, top, tree.name, "b", mark, width=room)
-        x, top = (x, top + 16) if beside else (x + min(7 * len(tree.name), room) + 14, top)
-        text(f"agent {tree.name}", x, top, owner, "q", width=room)
-        x, top = (x, top + 16) if beside else (x + min(6.5 * len(owner), room) + 10, top)
-        room = room if beside else self.canvas.width - x
-        text(f"state {tree.name}", x, top, said, "", tree.mark.key, width=room)
+        x, room, text = 2.0, 0.29 * self.canvas.width, self.canvas.text
+        text(f"name {tree.name}", x, y, tree.name, "b", mark, width=room)
+        x += min(7 * len(tree.name), room) + 14
+        text(f"agent {tree.name}", x, y, owner, "q", width=room)
+        x += min(6.5 * len(owner), room) + 10
+        text(f"state {tree.name}", x, y, said, "", tree.mark.key)
 
 
 _LABELLED = ("commit", *_MAIN)

@@ -73,10 +73,6 @@ class Feed:
         start = {"time": 0.0, "head": "Nothing has happened yet.", **diff({}, self._frame)}
         self._patches: list[Patch] = [start]
 
-    def __len__(self) -> int:
-        """The number of steps so far, without the start."""
-        return len(self._patches) - 1
-
     def flush(self) -> None:
         """Fold the new events of the log, and send the patches that haven't been sent yet."""
         with self._lock:

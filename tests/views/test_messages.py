@@ -33,6 +33,8 @@ def test_a_request_carries_all_rows_above_it(story: EventLog) -> None:
     assert lengths[0].width == pytest.approx(lengths[1].width, abs=0.2), "on one scale"
     assert canvas["system bar"].width > 1
     assert lengths[0].y < canvas["index 1"].y < lengths[1].y
+    assert "Request 2 carries" in view.facts(state, 1)
+    assert "Request 1 carries" not in view.facts(state, 1)
 
 
 def test_a_request_for_a_summary_carries_other_messages(story: EventLog) -> None:
