@@ -278,7 +278,7 @@ def test_what_changed_is_outlined_for_one_step(page: Page) -> None:
     for message in messages_of(Messages(sample())):
         give(page, message)
     go_to(page, 3)
-    assert changed(page) == ["lead/1"]
+    assert changed(page) == ["1"]
     assert page.locator(".head").inner_text() == "Message 1: the model calls bash."
     go_to(page, 4)
     last = changed(page)
