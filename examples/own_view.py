@@ -18,11 +18,9 @@ class Calls(Diagram):
             return state
         return (*state, event.data["name"])
 
-    def finding(self, state):
-        return (
-            ", ".join(f"{name} {number}×" for name, number in Counter(state).items())
-            or "No call yet."
-        )
+    def says(self, state):
+        counts = [f"{name} {number}×" for name, number in Counter(state).items()]
+        return [", ".join(counts) or "No call yet."]
 
     def draw(self, state, width, rows):
         canvas = Canvas(width)

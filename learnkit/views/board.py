@@ -136,6 +136,22 @@ def spells_after(
     return tuple(found[-SPELLS:])
 
 
+#: Left, top, width and height, in pixels.
+Spot = tuple[float, float, float, float]
+
+
+def grid(canvas: Canvas, number: int, need: float, y: float) -> tuple[list[Spot], float]:
+    """Places for so many tasks, as wide as they need at least; and where they end."""
+    many = max(1, int(canvas.width // need))
+    each = (canvas.width - 4) / many
+    wide = min(each, 1.4 * need) - 8
+    spots = [
+        (2 + each * (place % many), y + (TASK + 8) * (place // many), wide, TASK)
+        for place in range(number)
+    ]
+    return spots, y + (TASK + 8) * -(-number // many)
+
+
 def draw_spell(
     canvas: Canvas, key: str, one: Spell, tasks: Board, place: tuple[float, float, float]
 ) -> None:

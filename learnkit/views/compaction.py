@@ -20,7 +20,7 @@ from learnkit.events.loop import MessageAdded, MessagesRewritten, RunStarted
 from learnkit.events.text import arguments, blocks_of, content_text, count, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Diagram, Worded
+from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
 
 _THINKING = ("thinking", "redacted_thinking")
@@ -31,8 +31,8 @@ _CLOSING = re.compile(r"\s*</summary>")
 _REQUEST = re.compile(r"<request>\n(.*)\n</request>", re.DOTALL)
 #: What is said of the system prompt and the tools, which each request has.
 _FIXED = "system prompt and tools"
-#: Height of a row, and width of what stands beside its bar, in pixels.
-_LINE, _LABEL, _TOKENS = 22, 116, 86
+#: Height of a row, and width of the number beside its bar, in pixels.
+_LINE, _TOKENS = 22, 86
 
 #: What happened to a message, by key: glyph, word, and what is said of one and of several.
 FATES = {
@@ -43,7 +43,6 @@ FATES = {
     "kept": ("=", "kept", "stays as it was", "stay as they were"),
     "carried": ("=", "put back"),
     "summary": ("Σ", "summary"),
-    "note": ("Σ", "note"),
     "fixed": ("▲", "fixed"),
 }
 
@@ -96,7 +95,7 @@ class State:
             return [(f"{place}", one, one, one) for place, one in enumerate(self.now)]
         old = [(f"{place}", one) for place, one in enumerate(self.before)]
         fates = {one.fate for one in (*self.before, *self.after)}
-        if len(self.before) == len(self.after) and not fates & {"summarised", "summary", "note"}:
+        if len(self.before) == len(self.after) and not fates & {"summarised", "summary"}:
             return [(key, was, one, one) for (key, was), one in zip(old, self.after, strict=True)]
         stays = ("kept", "carried")
         gone = {one.fate for one in self.before}
@@ -110,15 +109,14 @@ class State:
         return [*rows[:end], *made, *rows[end:]]
 
 
-class Compaction(Worded[State], Diagram[State]):
+class Compaction(Diagram[State]):
     """The message array before and after, with what was cleared marked."""
 
     name = "compaction"
     start = State()
+    alone = True
 
     def fold(self, state: State, event: Event) -> State:
-        if event.lane != (self.lane or "lead"):
-            return state
         match read(event):
             case RunStarted(system=system, tools=tools):
                 head = estimate_tokens(system) + estimate_tokens(list(tools))
@@ -131,7 +129,7 @@ class Compaction(Worded[State], Diagram[State]):
                 return State(after, before, after, state.head)
         return state
 
-    def _says(self, state: State) -> list[str]:
+    def says(self, state: State) -> list[str]:
         fixed = f"{_FIXED.capitalize()} are ≈{state.head:,} tokens." if state.head else ""
         old, new, now = (
             state.head + _tokens(half) for half in (state.before, state.after, state.now)
@@ -151,29 +149,21 @@ class Compaction(Worded[State], Diagram[State]):
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
         all = state.rows
-        # On a narrow page the text takes the place of the label, whose mark and glyph stay.
-        wide = width > 480
         y = _halves(canvas, state)
         scale = max([1, *(one.tokens for _, *both in all for one in both if one)])
-        left = _LABEL + (width - _LABEL) * (0.36 if wide else 0.2)
-        room, before = width - left - _TOKENS, ""
+        left = width * 0.44
+        room = width - left - _TOKENS
         for row in static.cut(all, rows):
             if isinstance(row, static.Gap):
                 y += _LINE * canvas.left_out("gap", 0, y + 14, row, "message")
                 continue
             key, was, one, shown = row
-            mark, label = _mark(shown), _label(shown)
             old, new = was.tokens if was else 0, one.tokens if one else 0
+            label = _label(shown)
             says = f"{label}: {_change_of(old, new)} tokens; {shown.text}"
-            if not wide:
-                short = f"{label.split()[0]} {shown.text}"
-                canvas.text(f"what {key}", 0, y + 14, short, "", mark, width=left - 10)
-            else:
-                if label != before:  # what is the same for several rows is said once
-                    canvas.text(f"what {key}", 0, y + 14, label, "", mark, width=_LABEL)
-                style, before = "" if one else "q", label
-                room_for = left - _LABEL - 10
-                canvas.text(f"text {key}", _LABEL, y + 14, shown.text, style, width=room_for)
+            # On a narrow page the glyph stands for the label.
+            what = f"{label}: {shown.text}" if width > 480 else f"{label.split()[0]} {shown.text}"
+            canvas.text(f"what {key}", 0, y + 14, what, "", _mark(shown), width=left - 14)
             if old > new:
                 length = max(room * old / scale, 2)
                 canvas.box(f"was {key}", left, y + 3, length, 14, "", (), "d", says=says)
@@ -275,10 +265,7 @@ def _fates(
             if other.part or _bare(one) != _bare(other):
                 break
             end += 1
-        made = [
-            "carried" if one.part else "summary" if "<summary" in str(one.message) else "note"
-            for one in new
-        ]
+        made = ["carried" if one.part else "summary" for one in new]
         before = ["kept"] * start + ["summarised"] * (len(old) - start - end) + ["kept"] * end
         requests = [_asked(one) for one in new if one.part]
         asked = [place for place in range(start, len(old) - end) if _asked(old[place]) in requests]

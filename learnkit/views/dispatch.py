@@ -14,11 +14,13 @@ from learnkit.events.loop import RunStarted, ToolEnded, ToolStarted
 from learnkit.events.text import arguments, count, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import blocks, theme
-from learnkit.views.drawing.base import Diagram, Worded
+from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, fitting, text_width, wrapped
 
-#: From one tool to the next, in pixels.
-_ROW = 28
+#: In pixels: from one tool to the next, their left edge, and how wide a picture gets.
+_ROW, _TOOLS, _WIDEST = 28, 24, 560
+#: The most lines of a call or a result.
+_LINES = 4
 #: What the columns count, in order; a call is in exactly one of the last four.
 COLUMNS = ("calls", "running", "ok", "errors", "refused")
 
@@ -67,7 +69,7 @@ class State:
     current: Current | None = None
 
 
-class Dispatch(Worded[State], Diagram[State]):
+class Dispatch(Diagram[State]):
     """The current call on its way through the gate to its tool and back, and the calls before."""
 
     name = "tool dispatch"
@@ -98,7 +100,7 @@ class Dispatch(Worded[State], Diagram[State]):
                 row = replace(row, known=known, running=row.running - bool(started), **counted)
         return replace(state, rows={**state.rows, name: row}, running=running, current=current)
 
-    def _says(self, state: State) -> list[str]:
+    def says(self, state: State) -> list[str]:
         rows = [row for row in state.rows.values() if row.counts[0]]
         if not rows:
             return [f"{count(len(state.rows), 'tool')} to call, and no call yet."]
@@ -157,17 +159,11 @@ def _call_lines(current: Current | None) -> list[blocks.BlockLine]:
 
 
 class _Sheet:
-    """The way of a call: from the model through the gate to a tool, and its result back."""
+    """The way of a call, downwards: from the model through the gate to a tool, and its result."""
 
     def __init__(self, canvas: Canvas, state: State) -> None:
         self.canvas, self.state, self.now = canvas, state, state.current
-        wide = canvas.width
-        self.beside = wide >= 560
-        #: Left edge and width of the call, of the tools and of the result; where the gate is.
-        self.call = (2.0, wide * 0.27 if self.beside else wide - 4)
-        self.tools = (wide * 0.38, wide * 0.29) if self.beside else (24.0, wide - 48)
-        self.result = (wide * 0.73, wide * 0.27 - 2) if self.beside else self.call
-        self.gate = wide * 0.325
+        self.width = min(canvas.width, _WIDEST)
 
     @property
     def refused(self) -> bool:
@@ -176,34 +172,38 @@ class _Sheet:
         return bool(now and (now.refused or (now.ended and now.ended.how == "refused")))
 
     def draw(self, rows: list[ToolRow]) -> None:
-        canvas, y, call = self.canvas, 20.0, _call_lines(self.now)
-        heads = ((self.call[0], "call"), (self.tools[0], "tools"), (self.result[0], "result"))
-        for x, text in heads if self.beside else ():
-            canvas.text(f"head {text}", x, 12, text, "q")
-        low = self.block(0, call[0], self.call, y) if call else y
-        ahead, top = y + 12, y if self.beside else low + 36
-        bottom = top + _ROW * len(rows)
-        spots = {}
+        canvas, call = self.canvas, _call_lines(self.now)
+        low = self.block(0, call[0], 2) if call else 2.0
+        top = low + 36
+        spots = {row.name: top + _ROW * number for number, row in enumerate(rows)}
         for number, row in enumerate(rows):
-            spots[row.name] = top + _ROW * number + 12
-            self.row(number, row, top + _ROW * number)
+            self.row(number, row, spots[row.name])
+        bottom = top + _ROW * len(rows)
         hidden = len(self.state.rows) - len(rows)
-        bottom += 22 * canvas.left_out("gone", self.tools[0], bottom + 14, hidden, "more tool")
-        self.post(ahead if self.beside else low, max(bottom, low) if self.beside else low + 28)
+        bottom += 22 * canvas.left_out("gone", _TOOLS, bottom + 14, hidden, "more tool")
+        self.gate(low + 16)
         at = spots.get(self.now.name) if self.now else None
-        if self.now and at is not None:
-            self.way(ahead, low, at)
+        if at is not None:
+            path, mark = f"M0 0V{at + 12 - low:.1f}H8m-6 -4l6 4l-6 4", "call"
+            if self.refused:
+                path, mark = "M0 0V12m-4 -6l4 6l4 -6", "error"
+            canvas.edge("way", path, mark, "w", x=_TOOLS - 10, y=low)
         if len(call) > 1:
-            end = self.block(1, call[1], self.result, y if self.beside else bottom + 30)
+            begin, y = self.width - _TOOLS, low + 18  # from the gate, or from the tool
+            if not self.refused and at is not None:
+                y = at + 12
+            side = f"H{self.width - 12 - begin:.1f}V{bottom + 28 - y:.1f}m-4 -6l4 6l4 -6"
+            end = self.block(1, call[1], bottom + 30)
+            mark = canvas["block 1"].mark
+            canvas.edge("back", f"M0 0{side}", mark, "w", x=begin, y=y)
             if self.now and self.now.ended:
-                canvas.text("outcome", self.result[0], end + 16, self.now.ended.outcome, "q")
-            self.back(ahead, at, bottom, low)
-            bottom = max(bottom, end + 20)
-        canvas.height = max(bottom, low) + (34 if self.refused and self.beside else 12)
+                canvas.text("outcome", 2, end + 16, self.now.ended.outcome, "q")
+            bottom = end + 20
+        canvas.height = bottom + 12
 
     def row(self, number: int, row: ToolRow, y: float) -> None:
         """A tool: its name, and how its calls ended."""
-        (x, wide), now = self.tools, self.now is not None and row.name == self.now.name
+        x, wide, now = _TOOLS, self.width - 2 * _TOOLS, self.now and row.name == self.now.name
         counts = dict(zip(COLUMNS, row.counts, strict=True))
         each = ", ".join(f"{n} {what}" for what, n in counts.items() if n)
         says = f"{row.label}: {each or 'not called'}"
@@ -221,68 +221,24 @@ class _Sheet:
         room = end - x - 10
         self.canvas.text(f"row {number}", x + 8, y + 16, row.label, f"{style}n", width=room)
 
-    def block(
-        self, number: int, line: blocks.BlockLine, place: tuple[float, float], y: float
-    ) -> float:
+    def block(self, number: int, line: blocks.BlockLine, y: float) -> float:
         """The call or its result as a box; returns where it ends, in pixels."""
-        (x, wide), mark = place, line.mark or theme.SYSTEM
+        wide, mark = self.width - 4, line.mark or theme.SYSTEM
         parts = [p for one in line.text.splitlines() for p in wrapped(one, wide - 16, "m")]
-        most = 6 if self.beside else 3
-        if len(parts) > most:
-            cut = fitting(parts[most - 1], wide - 36, "m").removesuffix("…")
-            parts = [*parts[: most - 1], f"{cut} …"]
+        if len(parts) > _LINES:
+            cut = fitting(parts[_LINES - 1], wide - 36, "m").removesuffix("…")
+            parts = [*parts[: _LINES - 1], f"{cut} …"]
         lines = [f"{mark.label} {line.name}".rstrip(), *parts]
         tall, says = 9 + 16 * len(lines), f"{lines[0]}: {one_line(line.text, 1000)}"
-        self.canvas.box(f"block {number}", x, y, wide, tall, mark.key, lines, "m", says=says)
+        self.canvas.box(f"block {number}", 2, y, wide, tall, mark.key, lines, "m", says=says)
         return y + tall
 
-    def post(self, y: float, low: float) -> None:
+    def gate(self, y: float) -> None:
         """The gate: open where the call goes through, or closed."""
         mark, said, quiet = "system", "gate", "q"
         if self.refused:
             mark, said, quiet = "error", f"{theme.BLOCKED.glyph} refused", ""
-        closed = self.refused or not self.now
-        if self.beside:
-            post = "M-3 {:.1f}h6V{:.1f}h-6z".format
-            end = low - 20
-            path = post(0, end) if closed else post(0, y - 30) + post(y - 10, end)
-            self.canvas.edge("gate", path, mark, "f", x=self.gate, y=20)
-            self.canvas.text("gate is", self.gate, 12, said, f"c{quiet}", mark)
-        else:
-            end = self.canvas.width - 90
-            path = f"M0 -3H{end:.1f}v6H0z" if closed else f"M0 -3H4v6H0zM20 -3H{end:.1f}v6H20z"
-            self.canvas.edge("gate", path, mark, "f", x=2, y=y + 16)
-            self.canvas.text("gate is", end + 8, y + 20, said, quiet, mark)
-
-    def way(self, y: float, low: float, at: float) -> None:
-        """From the call to its tool, as far as the gate lets it."""
-        if self.beside:
-            begin, x = self.call[0] + self.call[1], self.tools[0]
-            turn = (self.gate + x) / 2
-            path = f"H{turn - begin:.1f}V{at - y:.1f}H{x - begin - 2:.1f}"
-            path = f"H{self.gate - begin - 4:.1f}" if self.refused else path
-        else:
-            begin, y, x = 14.0, low, self.tools[0]
-            path = "V12" if self.refused else f"V{at - y:.1f}H{x - begin - 2:.1f}"
-        head = "m-4 -6l4 6l4 -6" if self.refused and not self.beside else "m-6 -4l6 4l-6 4"
-        mark = "error" if self.refused else "call"
-        self.canvas.edge("way", f"M0 0{path}{head}", mark, "w", x=begin, y=y)
-
-    def back(self, y: float, at: float | None, bottom: float, low: float) -> None:
-        """From the tool to the result, or from the gate."""
-        mark, end = self.canvas["block 1"].mark, self.tools[0] + self.tools[1]
-        if self.beside and self.refused:
-            x = self.result[0] + self.result[1] / 2 - self.gate
-            under, result = max(bottom, low) + 14, self.canvas["block 1"]
-            up = result.y + result.height + 26 - y
-            path = f"M0 0V{under - bottom:.1f}H{x:.1f}V{up + y - bottom:.1f}m-4 6l4 -6l4 6"
-            self.canvas.edge("back", path, mark, "w", x=self.gate, y=bottom)
-        elif self.beside and at is not None:
-            x = self.result[0] - end
-            path = f"M0 0H{x / 2:.1f}V{y - at:.1f}H{x - 2:.1f}m-6 -4l6 4l-6 4"
-            self.canvas.edge("back", path, mark, "w", x=end, y=at)
-        elif not self.beside:
-            free = self.refused or at is None
-            begin, y = (self.canvas.width - 12, low + 18) if free or at is None else (end, at)
-            path = f"M0 0H{self.canvas.width - 12 - begin:.1f}V{bottom + 28 - y:.1f}"
-            self.canvas.edge("back", f"{path}m-4 -6l4 6l4 -6", mark, "w", x=begin, y=y)
+        closed, end = self.refused or not self.now, self.width - 90
+        path = f"M0 -3H{end:.1f}v6H0z" if closed else f"M0 -3H4v6H0zM20 -3H{end:.1f}v6H20z"
+        self.canvas.edge("gate", path, mark, "f", x=2, y=y)
+        self.canvas.text("gate is", end + 8, y + 4, said, quiet, mark)

@@ -8,16 +8,13 @@ can't be mistaken for the user's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from learnkit.events.log import Event
-from learnkit.events.text import clean, count, one_line
+from learnkit.events.text import count, one_line
 from learnkit.views.drawing import blocks, display, static, theme
 from learnkit.views.drawing.array import Array, MessageCard, Request, grow
-from learnkit.views.drawing.base import Worded, css_beside
+from learnkit.views.drawing.base import View, css_beside
 from learnkit.views.drawing.display import Canvas, fitting
-from learnkit.views.drawing.text import esc, scale_of
-from learnkit.views.words import describe
+from learnkit.views.drawing.text import scale_of
 
 #: In the static picture, in pixels: length of a full bar, room for the number beside it, and where
 #: content starts and ends.
@@ -28,131 +25,77 @@ LEAST = 100
 MOST = 4
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """The arrays that are shown, by agent."""
-
-    arrays: dict[str, Array] = field(default_factory=dict)
-
-    @property
-    def scale(self) -> int:
-        """The tokens that a full bar represents; it grows in steps, so that bars rarely change."""
-        longest = max((array.longest for array in self.arrays.values()), default=0)
-        return scale_of(max(longest, LEAST))
-
-    @property
-    def legend(self) -> str:
-        """What the lengths are."""
-        asked = any(array.requests for array in self.arrays.values())
-        return f"≈ tokens: characters / 4{_CARRIES if asked else ''}"
-
-    def called(self, lane: str) -> str:
-        """What an array is called: by its agent, or nothing if there is only the lead's."""
-        return one_line(lane, 40) if self.arrays.keys() - {"lead"} else ""
-
-
-class Messages(Worded[State]):
-    """The live message array of one agent, or of every agent in the log, side by side."""
+class Messages(View[Array]):
+    """The live message array of one agent."""
 
     name = "message array"
     css = css_beside(__file__)
-    start = State()
+    alone = True
 
-    def fold(self, state: State, event: Event) -> State:
-        array = state.arrays.get(event.lane) or Array(event.lane)
-        grown = grow(array, event)
-        if grown is array:
-            return state
-        return replace(state, arrays={**state.arrays, event.lane: grown})
+    def init(self) -> Array:
+        return Array(self.lane or "lead")
 
-    def _says(self, state: State) -> list[str]:
-        if not state.arrays:
+    def fold(self, state: Array, event: Event) -> Array:
+        return grow(state, event)
+
+    def says(self, state: Array) -> list[str]:
+        if state == self.init():
             return ["The array is empty."]
-        if len(state.arrays) == 1:
-            (array,) = state.arrays.values()
-            first, *more = _found(array)
-            return [f"{_before(state, array.lane)}{first}", *more]
-        sizes = [f"{one_line(lane, 40)}’s {array.size}" for lane, array in state.arrays.items()]
-        return [f"{len(sizes)} arrays, one for each agent.", f"{'; '.join(sizes)}."]
+        if state.requests and state.asked > 1:
+            last = state.requests[-1]
+            return [
+                f"Each request carries the whole array again: {state.asked} requests.",
+                f"≈ {state.carried:,} tokens in all, ≈ {last.tokens:,} in the last one alone.",
+            ]
+        return _requested(state.requests[-1]) if state.requests else _answered(state)
 
-    def told(self, state: State, old: State, event: Event) -> str:
-        array, before = state.arrays[event.lane], _before(state, event.lane)
-        if event.type == "model.requested" and array.requests:
-            return f"{before}{' '.join(_requested(array.requests[-1]))}"
-        if event.type == "message.added" and array.cards[-1].injected:
-            return f"{before}The harness injects it. {describe(event)}"
-        return f"{before}{describe(event)}"
-
-    def frame(self, state: State, width: float = display.WIDE) -> dict[str, str]:
-        shown = {"ruler": ruler(state.scale, f'<span class="note">{state.legend}</span>')}
-        for raw, array in state.arrays.items():
-            lane = clean(raw)
-            name = esc(state.called(raw))
-            shown[f"{lane}/summary"] = (
-                f'<div class="sum" data-quiet>{name} <span>{array.size}</span></div>'
-            )
-            if array.system:
-                shown[f"{lane}/system"] = array.system
-            requests = {one.messages: one for one in array.requests}
-            for place, card in enumerate(array.cards):
-                shown[f"{lane}/{place}"] = card.html
-                if place + 1 in requests:
-                    now = array.waiting and place + 1 == len(array.cards)
-                    shown[f"{lane}/request {place + 1}"] = _request(requests[place + 1], now)
+    def frame(self, state: Array, width: float = display.WIDE) -> dict[str, str]:
+        shown = {"ruler": ruler(_scale(state), f'<span class="note">{_legend(state)}</span>')}
+        if state != self.init():
+            shown["summary"] = f'<div class="note" data-quiet>{state.size}</div>'
+        if state.system:
+            shown["system"] = state.system
+        requests = {one.messages: one for one in state.requests}
+        for number, card in enumerate(state.cards, start=1):
+            shown[f"{card.index}"] = card.html
+            if number in requests:
+                now = state.waiting and number == len(state.cards)
+                shown[f"request {number}"] = _request(requests[number], now)
         return shown
 
-    def draw(self, state: State, width: float, rows: int) -> Canvas:
+    def draw(self, state: Array, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
-        canvas.text("legend", 8, 20, state.legend, "q", width=END)
+        canvas.text("legend", 8, 20, _legend(state), "q", width=END)
         y = 20.0
-        if state.arrays:
-            left = width - 8 - LABEL - BAR
-            canvas.text("scale", left - 8, y, f"{state.scale:,}", "qe", width=90)
+        if state != self.init():
+            left, scale = width - 8 - LABEL - BAR, _scale(state)
+            canvas.text("scale", left - 8, y, f"{scale:,}", "qe", width=90)
             canvas.edge("ruler", f"M0 0v5h{BAR}v-5", x=left, y=y - 8)
-            y += 24
-        for lane, array in state.arrays.items():
-            name = state.called(lane)
-            size = f"{name}: {array.size}" if name else array.size
-            canvas.text(f"size {lane}", 8, y, size, "b")
-            y = _draw(canvas, array, y + 8, rows // len(state.arrays), state.scale) + 26
-        canvas.height = max(y - 18, 34)
+            canvas.text("size", 8, y + 24, state.size, "b")
+            y = _draw(canvas, state, y + 32, rows, scale) + 8
+        canvas.height = max(y, 34)
         return canvas
 
-    def facts(self, state: State, rows: int) -> str:
-        head, tables = ["#", "role", "block", "content", "id", "≈ tokens"], ""
-        for lane, array in state.arrays.items():
-            room = rows // len(state.arrays)
-            name = state.called(lane)
-            tables += f"<p>{esc(f'{name}: ' if name else '')}{array.size} (≈: characters / 4)</p>"
-            tables += static.table(head, block_rows(array, room, 30 + 3 * room))
-            if array.requests:
-                body = [
-                    [f"request {one.number}", one.messages, one.tokens, one.new]
-                    for one in array.requests
-                ]
-                columns = ["", "messages", "≈ tokens", "of which new"]
-                tables += static.table(columns, body, room, newest=True)
-        return tables or "<p>empty</p>"
+    def facts(self, state: Array, rows: int) -> str:
+        head = ["#", "role", "block", "content", "id", "≈ tokens"]
+        said = [state.size, *(" ".join(_requested(one)) for one in state.requests[-rows:])]
+        lines = "".join(f"<p>{one}</p>" for one in said)
+        return lines + static.table(head, block_rows(state, rows, 30 + 3 * rows))
 
 
-_CARRIES = ". A request carries all rows above it; orange is new"
+def _scale(array: Array) -> int:
+    """The tokens that a full bar represents; it grows in steps, so that bars rarely change."""
+    return scale_of(max(array.longest, LEAST))
 
 
-def _before(state: State, lane: str) -> str:
-    name = state.called(lane)
-    return f"{name}: " if name else ""
+def _legend(array: Array) -> str:
+    """What the lengths are."""
+    carries = ". A request carries all rows above it; orange is new" if array.requests else ""
+    return f"≈ tokens: characters / 4{carries}"
 
 
-def _found(array: Array) -> list[str]:
-    """What a whole array shows: its requests, or without any, whether its calls are answered."""
-    if array.requests and array.asked > 1:
-        one = array.requests[-1]
-        return [
-            f"Each request carries the whole array again: {array.asked} requests.",
-            f"≈ {array.carried:,} tokens in all, ≈ {one.tokens:,} in the last one alone.",
-        ]
-    if array.requests:
-        return _requested(array.requests[-1])
+def _answered(array: Array) -> list[str]:
+    """Whether the calls of an array that no request carries are answered."""
     said = count(len(array.cards), "message")
     if not array.calls:
         return [f"{said}, ≈ {array.tokens:,} tokens."]
@@ -199,25 +142,24 @@ def ruler(scale: int, left: str) -> str:
 
 def _draw(canvas: Canvas, array: Array, top: float, rows: int, scale: int) -> float:
     """Draw an array below ``top``; return where it ends."""
-    lane = clean(array.lane)
     shown = [(card, blocks.lines(card.message, card.injected)) for card in array.cards]
     requests = {one.messages: one for one in array.requests}
     costs = [min(len(lines), MOST) + (card.index + 1 in requests) for card, lines in shown]
     ends: dict[str, float] = {}
     y = top
     if array.system_tokens:
-        canvas.text(f"system {lane}", 44, y + 16, f"{theme.SYSTEM.label} prompt and tools", "b")
-        canvas.bar(f"edge {lane}", 34, y + 2, 3, 20, theme.SYSTEM.key)
-        _bar(canvas, f"system {lane}", y, scale, array.system_tokens)
+        canvas.text("system", 44, y + 16, f"{theme.SYSTEM.label} prompt and tools", "b")
+        canvas.bar("edge system", 34, y + 2, 3, 20, theme.SYSTEM.key)
+        _bar(canvas, "system", y, scale, array.system_tokens)
         y += 28
     for one in static.cut(shown, rows, costs):
         if isinstance(one, static.Gap):
-            canvas.left_out(f"gap {lane}", WHAT, y + 16, one, "message")
+            canvas.left_out("gap", WHAT, y + 16, one, "message")
             y += 26
             continue
-        y = _draw_message(canvas, lane, *one, y, scale, ends)
+        y = _draw_message(canvas, *one, y, scale, ends)
         if request := requests.get(one[0].index + 1):
-            key = f"request {lane} {request.number}"
+            key = f"request {request.number}"
             canvas.text(key, 44, y + 16, f"request {request.number}", "bq", width=90)
             canvas.edge(f"{key} line", f"M0 0H{END - WHAT}", x=WHAT, y=y + 12)
             _bar(canvas, key, y, scale, request.tokens, request.new)
@@ -233,14 +175,11 @@ def _bar(canvas: Canvas, key: str, y: float, scale: int, tokens: int, new: int =
         canvas.bar(f"{key} bar", left, y + 8, wide - fresh, 7, "cached")
     if fresh:
         canvas.bar(f"{key} new", left + wide - fresh, y + 8, fresh, 7, "fresh")
-        if new == tokens and wide < BAR - 30:  # the first request: what its colour means
-            canvas.text(f"{key} is new", left + wide + 5, y + 16, "new", "", "fresh")
     canvas.text(f"{key} size", canvas.width - 8, y + 16, f"≈ {tokens:,}", "e", width=LABEL)
 
 
 def _draw_message(
     canvas: Canvas,
-    lane: str,
     card: MessageCard,
     lines: list[blocks.BlockLine],
     y: float,
@@ -248,16 +187,16 @@ def _draw_message(
     ends: dict[str, float],
 ) -> float:
     """Draw a message below ``y``; ``ends`` has where the open calls stand. Return where it ends."""
-    key, mark = f"{lane} {card.index}", card.mark.key
+    key, mark = f"{card.index}", card.mark.key
     canvas.bar(f"edge {key}", 34, y + 2, 3, 22 * min(len(lines), MOST) - 2, mark)
     canvas.text(f"index {key}", 28, y + 16, str(card.index), "mqe", width=28)
     canvas.text(f"role {key}", 44, y + 16, card.mark.label, "b", mark, width=94)
     _bar(canvas, f"bar {key}", y, scale, card.tokens)
     cut = lines[: MOST - 1] if len(lines) > MOST else lines
     for place, line in enumerate(cut):
-        name, failed = f"{key} {place}", ""
-        if line.failed and line.mark is theme.RESULT:
-            failed = f"{theme.ERROR.glyph} "
+        name = f"{key} {place}"
+        reads_failed = line.mark is theme.RESULT and blocks.failure(line.text)
+        failed = f"{theme.ERROR.glyph} " if reads_failed else ""
         if line.mark is None or line.mark is card.mark:
             canvas.text(name, WHAT, y + 16, line.text, width=END - WHAT)
         else:

@@ -12,7 +12,6 @@ from learnkit.events.tasks import TaskData, TaskEvent
 from learnkit.events.teams import TeamJoined, TeamLost, TeamSpawned, TeamStatus
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import theme
-from learnkit.views.words import describe
 
 #: The most agents that are drawn; nobody can follow more.
 MOST = 12
@@ -78,12 +77,6 @@ def grown(people: People, event: Event) -> People:
         case TaskEvent(task=task):
             return _holding(people, task)
     return people
-
-
-def sentence(event: Event) -> str:
-    """The sentence of an event, with the agent's name where the sentence lacks it."""
-    inner = event.type.startswith(("message", "model.", "tool.", "run.", "permission."))
-    return f"{event.lane}: {describe(event)}" if inner else describe(event)
 
 
 def _run(people: People, lane: str, mark: theme.Mark) -> People:

@@ -2,8 +2,8 @@
 
 Two agents that ask each other have two lifelines. A question is an arrow from one to the other, an
 answer the arrow back, and the area between them has the colour of the answer. A request without an
-answer is an outline that ends where the clock is. What is too long to stand beside an arrow stands
-below, with the request's number.
+answer is an outline that ends where the clock is. What was said stands below, with the request's
+number.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from learnkit.events.text import count, listed, one_line, quoted
 from learnkit.events.vocabulary import read
 from learnkit.views import people as folk
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.base import Diagram, Worded
+from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, text_width, wrapped
 from learnkit.views.drawing.time_axis import Axis, duration
 from learnkit.views.people import People
@@ -31,8 +31,8 @@ STATES: dict[str, theme.Mark] = {
 }
 #: What somebody does who brings a request into a state.
 _VERBS = {"approved": "approves", "rejected": "rejects", "changes_requested": "asks for changes to"}
-#: From one lifeline to the other, from the top to the first one, and a line of text, in pixels.
-_APART, _ABOVE, _LINE = 104, 24, 16
+#: From one lifeline to the other, and from the top to the first one, in pixels.
+_APART, _ABOVE = 56, 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,12 @@ class RequestCard:
         return "shut down?" if self.request.kind == "shutdown" else f"plan: {self.request.content}"
 
     @property
-    def answer(self) -> list[str]:
+    def answer(self) -> str:
         """The answer, or that there is none; and what was said with it."""
         state = self.request.state
         words = {"pending": "no answer yet", "expired": "expired, no answer"}
-        note = [quoted(self.request.note, 300)] if self.request.note.strip() else []
-        return [f"{self.mark.glyph} {words.get(state, _word(state))}", *note]
+        note = f" {quoted(self.request.note, 300)}" if self.request.note.strip() else ""
+        return f"{self.mark.glyph} {words.get(state, _word(state))}{note}"
 
     @property
     def back(self) -> bool:
@@ -85,7 +85,7 @@ class State:
         return max((one.answered or one.asked for one in self.requests.values()), default=0)
 
 
-class Protocol(Worded[State], Diagram[State]):
+class Protocol(Diagram[State]):
     """The requests of a team on one clock."""
 
     name = "protocols"
@@ -106,7 +106,7 @@ class Protocol(Worded[State], Diagram[State]):
                 return replace(state, requests={**state.requests, request.id: card})
         return state
 
-    def _says(self, state: State) -> list[str]:
+    def says(self, state: State) -> list[str]:
         every = list(state.requests.values())
         bad = f"{count(len(state.refused), 'answer')} did not count." if state.refused else ""
         if not every:
@@ -146,18 +146,13 @@ class Protocol(Worded[State], Diagram[State]):
         names = {one for pair in pairs for one in pair}
         left = 16 + min(max([text_width(one, "b") for one in names], default=0), width / 4)
         waits = any(one.answered is None for _, one in shown)
-        # A longer clock may have the room for the last answer, and shorter lines for all of them.
-        for stretch, most in ((1, 190), (1, 130), (1.25, 190), (1.25, 130), (1.6, 130), (1, 0)):
-            time = Axis(state.now * max(stretch, 1 + waits / 8), left, width - left - 14)
-            drawn = [_Pair(canvas, state, its, time, most) for its in pairs.values()]
-            if all(one.fits for one in drawn):
-                break
-        for both in drawn:
-            y = both.draw(y)
-        if drawn:
+        time = Axis(state.now * (1 + waits / 8), left, width - left - 14)
+        for its in pairs.values():
+            y = _Pair(canvas, state, its, time).draw(y)
+        if pairs:
             time.ruled(canvas, y, y + 12)
             y += 22
-        for number, one in [] if most else shown:
+        for number, one in shown:
             y = _written(canvas, number, one, state, y)
         for number, why in enumerate(state.refused[-3:]):
             text = f"{theme.ERROR.glyph} An answer did not count: {one_line(why, 300)}"
@@ -178,25 +173,18 @@ def _colour(state: State, name: str) -> str:
 
 def _written(canvas: Canvas, number: int, one: RequestCard, state: State, y: float) -> float:
     """A request in words, below the clock; returns where it ends, in pixels from the top."""
-    head = f"{number}: {one.question}"
-    for style, mark, lines in (
-        ("b", _colour(state, one.request.sender), wrapped(head, canvas.width - 20, "b")),
-        ("", one.mark.key, wrapped(" ".join(one.answer), canvas.width - 22, most=4)),
-    ):
-        for place, line in enumerate(lines):
-            x = 2 if style and not place else 16
-            canvas.text(f"said {style}{place} {one.request.id}", x, y + 14, line, style, mark)
-            y += _LINE
-    return y + 8
+    key, room = one.request.id, canvas.width - 22
+    asked = wrapped(f"{number}: {one.question}", room, "b")
+    answer = wrapped(one.answer, room, most=4)
+    y = canvas.rows(f"asks {key}", 2, y + 14, asked, "b", _colour(state, one.request.sender))
+    return canvas.rows(f"answer {key}", 16, y, answer, "", one.mark.key) - 6
 
 
 class _Pair:
     """Two agents and their requests: where things stand, and what is drawn there."""
 
-    def __init__(self, canvas: Canvas, state: State, its: Numbered, time: Axis, most: float):
+    def __init__(self, canvas: Canvas, state: State, its: Numbered, time: Axis):
         self.canvas, self.state, self.requests, self.time = canvas, state, its, time
-        #: Width of the lines beside an arrow, in pixels; 0 where the texts stand below.
-        self.most = most
         first = its[0][1].request
         asked = first.sender, first.to
         #: The upper lifeline is the lead's, or that of who came first.
@@ -209,26 +197,10 @@ class _Pair:
         at = self.time.scale if one.answered is None else one.answered
         return begin, max(self.time.x(at), begin + 6)
 
-    @property
-    def fits(self) -> bool:
-        """Whether every text has room before its question, or after its answer."""
-        free, right = self.time.left, self.canvas.width
-        if not self.most:
-            return True
-        for place, (_, one) in enumerate(self.requests):
-            (x, end), waits = self.span(one), one.answered is None
-            if free + _room([one.question], self.most) + 16 > x:
-                return False
-            free = (x if waits else end) + _room(one.answer, self.most) + 16
-            if free > right or (waits and place < len(self.requests) - 1):
-                return False
-        return True
-
     def draw(self, y: float) -> float:
-        """Draw them, with their texts if they have room; returns where they end."""
+        """Draw them; returns where they end."""
         canvas, ends, key = self.canvas, dict[str, float](), " ".join(self.names)
-        apart = _APART if self.most else 48
-        self.lines = {name: y + _ABOVE + apart * place for place, name in enumerate(self.names)}
+        self.lines = {name: y + _ABOVE + _APART * place for place, name in enumerate(self.names)}
         for number, one in self.requests:
             if (one.request.kind, one.request.state) == ("shutdown", "approved"):
                 ends[one.request.to] = one.answered or 0.0
@@ -259,35 +231,19 @@ class _Pair:
         self.canvas.text(f"number {id}", (x + end) / 2, top - 8, f"{number}", "q c", width=40)
 
     def arrows(self, one: RequestCard) -> None:
-        """The question before its arrow; the answer, if there is one, and what it says after it."""
-        request, (x, end), canvas = one.request, self.span(one), self.canvas
+        """The question, and the answer, if there is one."""
+        request, (x, end) = one.request, self.span(one)
         asker = _colour(self.state, request.sender)
-        after = (x if one.answered is None else end) + 8
-        for part, at, who, texts, mark, spot in (
-            ("asks", x, request.sender, [one.question], asker, x - 8),
-            ("answers", end, request.to, one.answer, one.mark.key, after),
-        ):
-            y = self.lines[who]
-            reach = sum(self.lines.values()) - 2 * y
-            if part == "asks" or one.back:
-                head = 7 if reach > 0 else -7
-                path = f"M0 0V{reach:.1f}m-4 {-head}l4 {head}l4 {-head}"
-                when = one.asked if part == "asks" else one.answered or 0
-                says = f"{duration(when)}: {' '.join(texts)}"
-                key = f"arrow {part} {request.id}"
-                canvas.edge(key, path, mark, "w", x=at, y=y, says=says, pair=request.id)
-            lines = _lines(texts, self.most) if self.most else []
-            y = min(self.lines.values()) + (_APART - _LINE * len(lines)) / 2 + 12
-            for number, line in enumerate(lines):
-                style = "e" if part == "asks" else "b" * (not number) + "n"
-                key = f"said {part} {number} {request.id}"
-                canvas.text(key, spot, y + _LINE * number, line, style, mark, width=self.most + 8)
+        self.arrow(f"asks {request.id}", x, request.sender, asker, one.asked, one.question)
+        if one.back and one.answered is not None:
+            key = f"answers {request.id}"
+            self.arrow(key, end, request.to, one.mark.key, one.answered, one.answer)
 
-
-def _lines(texts: list[str], width: float) -> list[str]:
-    return [line for text in texts for line in wrapped(text, width, "b", most=4)]
-
-
-def _room(texts: list[str], width: float) -> float:
-    """How wide some texts are when they are wrapped, in pixels."""
-    return max(text_width(line, "b") for line in _lines(texts, width))
+    def arrow(self, key: str, x: float, who: str, mark: str, at: float, said: str) -> None:
+        """An arrow from an agent's lifeline to the other one."""
+        y = self.lines[who]
+        reach = sum(self.lines.values()) - 2 * y
+        head = 7 if reach > 0 else -7
+        path = f"M0 0V{reach:.1f}m-4 {-head}l4 {head}l4 {-head}"
+        says, pair = f"{duration(at)}: {said}", key.split()[-1]
+        self.canvas.edge(f"arrow {key}", path, mark, "w", x=x, y=y, says=says, pair=pair)

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 
 from learnkit.events.log import Event
 from learnkit.events.races import RaceEnded, RaceLost, RaceStarted, RaceStep
-from learnkit.events.text import columns, count, listed, one_line
+from learnkit.events.text import count, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.base import Diagram, Worded
+from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, text_width, wrapped
 
 #: The most columns that are drawn.
@@ -91,7 +91,7 @@ class State:
     lost: tuple[str, ...] = ()
 
 
-class Schedule(Worded[State], Diagram[State]):
+class Schedule(Diagram[State]):
     """The steps of several writers and one reader, in their order."""
 
     name = "schedule"
@@ -118,15 +118,7 @@ class Schedule(Worded[State], Diagram[State]):
                 return replace(state, people=people, rows=(*state.rows, row), open=middle)
         return state
 
-    def told(self, state: State, old: State, event: Event) -> str:
-        match read(event):
-            case RaceStep():
-                row = state.rows[-1]
-                said = f"{row.who} {row.words}. In the file: {_named(row.content)}."
-                return one_line(said, 240)
-        return super().told(state, old, event)
-
-    def _says(self, state: State) -> list[str]:
+    def says(self, state: State) -> list[str]:
         if not state.rows:
             return ["No step has been taken yet."]
         sent = count(sum(row.type == "race.wrote" for row in state.rows), "message")
@@ -191,7 +183,7 @@ class _Sheet:
             name: theme.agent(1 + (ord(name[0]) - ord("a")) % 7).key for name in order if name
         }
         longest = max((one.content for one in state.rows), key=len, default=())
-        room = sum(6.8 * len(one_line(one, 20)) + 22 for one in longest)
+        room = sum(text_width(one_line(one, 20)) + 6 for one in longest)
         self.brief = self.narrow or room > canvas.width - self.right
 
     def draw(self, rows: int) -> None:
@@ -205,13 +197,8 @@ class _Sheet:
             path = f"M0 0V{low - 4 - _HEAD:g}"
             canvas.edge(f"life {key}", path, style="" if name else "w", x=x, y=4 + _HEAD)
             mark, label = self.marks.get(name, ""), name or "file"
-            if self.each < 60:  # too narrow for a box
-                canvas.text(f"head {key}", x, 21, label, "c", mark, width=self.each + 4)
-            else:
-                box = (x - self.each / 2 + 2, 4, self.each - 4, _HEAD)
-                canvas.box(f"head {key}", *box, mark, [label])
-        after = "after the step" if self.narrow else "the file after the step"
-        canvas.text("content", self.right, 21, after, "b")
+            canvas.text(f"head {key}", x, 21, label, "c", mark, width=self.each + 4)
+        canvas.text("content", self.right, 21, "after the step", "b")
         since = None
         for place, row in enumerate(state.rows[first:], first):
             ends = row.who == state.reader and row.type not in _MIDDLE
@@ -285,7 +272,7 @@ class _Sheet:
         else:
             for number, one in enumerate(row.content):
                 text = _short((one,)) if self.brief else one_line(one, 20)
-                wide = (6.5 if self.narrow else 6.8) * columns(text) + (6 if self.narrow else 18)
+                wide = text_width(text) + 6
                 rest = len(row.content) - number
                 if left + wide > canvas.width - (20 if rest > 1 else 0):
                     canvas.text(f"more {place}", left + 2, y + 17, f"+{rest}", "q")
@@ -293,11 +280,8 @@ class _Sheet:
                 lost, writer = one in self.state.lost, _writer(one, self.state)
                 mark = theme.ERROR.key if lost else self.marks.get(writer, "")
                 key = f"in {place} {number}"
-                if self.narrow:
-                    canvas.text(key, left, y + 17, text, "", mark, width=wide + 2, says=one)
-                else:
-                    canvas.box(key, left, y, wide, _HEAD, mark, [text], "l")
-                left += wide + (0 if self.narrow else 4)
+                canvas.text(key, left, y + 17, text, "", mark, width=wide + 2, says=one)
+                left += wide
 
 
 def _writer(message: str, state: State) -> str:

@@ -18,7 +18,7 @@ from learnkit.events.vocabulary import read
 from learnkit.views import board
 from learnkit.views.board import TASK, Board, Spell, TaskCard, progress
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.base import Diagram, Worded
+from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, fitting
 from learnkit.views.drawing.layout import layered
 from learnkit.views.drawing.time_axis import Axis, duration
@@ -56,7 +56,7 @@ class State:
         return [one for one, end in ends if any(one.begin <= at <= end for at in self.opened)]
 
 
-class Tasks(Worded[State], Diagram[State]):
+class Tasks(Diagram[State]):
     """The board as a graph; with ``on_intent``, a click or Enter completes a task.
 
     Example: ``Tasks(log, on_intent=learnkit.mechanisms.tasks.clicks(board, log))``.
@@ -78,7 +78,7 @@ class Tasks(Worded[State], Diagram[State]):
         spells = board.spells_after(state.spells, state.tasks, tasks, event.time)
         return State(tasks, spells, keeper, opened, refused, max(event.time, state.now))
 
-    def _says(self, state: State) -> list[str]:
+    def says(self, state: State) -> list[str]:
         if not state.tasks:
             return ["The board is empty."]
         parts, more = [progress(state.tasks)], []
@@ -152,12 +152,10 @@ class Tasks(Worded[State], Diagram[State]):
         canvas.text("loose", 2, y + 12, "without dependencies", "q")
         texts = [f"{tasks[id].short} {tasks[id].subject}" for id in ids]
         need = 26 + 6.5 * min(max(map(len, texts)), 40)
-        many = max(1, int(canvas.width // need))
-        each = (canvas.width - 4) / many
-        for number, (id, text) in enumerate(zip(ids, texts, strict=True)):
-            x, top = 2 + each * (number % many), y + 20 + (TASK + 8) * (number // many)
-            self._task(canvas, tasks[id], (x, top, min(each, need) - 8, TASK), [text], "l")
-        return y + 20 + (TASK + 8) * -(-len(ids) // many) + 4
+        spots, low = board.grid(canvas, len(ids), need, y + 20)
+        for id, text, spot in zip(ids, texts, spots, strict=True):
+            self._task(canvas, tasks[id], spot, [text], "l")
+        return low + 4
 
     def _task(
         self,

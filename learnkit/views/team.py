@@ -20,13 +20,13 @@ from learnkit.views import board
 from learnkit.views import people as folk
 from learnkit.views.board import TASK, Board, Spell, progress
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.base import Diagram, Worded
+from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, text_width
 from learnkit.views.drawing.time_axis import Axis, duration
 from learnkit.views.people import People, Person, drawn
 
-#: The height of a lane with the names beside it, and with the names above it, in pixels.
-_LANE, _NAMED = 56, 76
+#: The height of a lane with the names above it, in pixels.
+_LANE = 76
 #: How far a task may be drawn to the right of where it began, to stand beside another, in pixels.
 _NUDGE = 12
 
@@ -52,7 +52,7 @@ class State:
         return [(*one, end) for one, (_, end) in pairwise([*lived, ("", self.now)])]
 
 
-class Team(Worded[State], Diagram[State]):
+class Team(Diagram[State]):
     """Lifecycle lanes and the board below them."""
 
     name = "team"
@@ -77,10 +77,7 @@ class Team(Worded[State], Diagram[State]):
         spells = board.spells_after(state.spells, state.tasks, tasks, event.time)
         return State(people, lives, tasks, spells, max(event.time, state.now))
 
-    def told(self, state: State, old: State, event: Event) -> str:
-        return folk.sentence(event)
-
-    def _says(self, state: State) -> list[str]:
+    def says(self, state: State) -> list[str]:
         if not state.people:
             return ["The team is empty."]
         if not state.tasks:
@@ -94,15 +91,13 @@ class Team(Worded[State], Diagram[State]):
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas, people = Canvas(width), drawn(state.people)[: max(3, rows)]
-        beside = width >= 480
-        left, tall = (112.0, _LANE) if beside else (2.0, _NAMED)
-        time, low = Axis(state.now, left, width - left - 8), 26 + tall * len(people)
+        time, low = Axis(state.now, 2, width - 10), 26 + _LANE * len(people)
         time.ruled(canvas, 4, low)
         latest = _latest(state)
         for number, person in enumerate(people):
-            top, mark = 26 + tall * number, theme.agent(number).key
-            _names(canvas, person, mark, top, left if beside else 0)
-            _lane(canvas, state, person, mark, top + (20 if beside else 40), time, latest)
+            top, mark = 26 + _LANE * number, theme.agent(number).key
+            _names(canvas, person, mark, top + 16)
+            _lane(canvas, state, person, mark, top + 40, time, latest)
         canvas.height = _board(canvas, state.tasks, latest, rows, low) + 8
         return canvas
 
@@ -129,15 +124,12 @@ def _latest(state: State) -> dict[int, int]:
     }
 
 
-def _names(canvas: Canvas, person: Person, mark: str, top: float, beside: float) -> None:
-    """An agent's name and role, beside its lane or above it."""
+def _names(canvas: Canvas, person: Person, mark: str, y: float) -> None:
+    """An agent's name and role, above its lane."""
     role = f"{person.role} on {person.where}" if person.where else person.role
-    says = f"{person.name}, {person.role}: {person.said}"
-    room = beside - 8 if beside else 110
-    name = f"name {person.name}"
-    canvas.text(name, 2, top + 16, person.name, "b", mark, width=room, says=says, pair=person.name)
-    x, y = (2.0, top + 32) if beside else (14 + min(text_width(person.name, "b"), 110), top + 16)
-    canvas.text(f"role {person.name}", x, y, role, "q", width=max(beside - 8, 0))
+    says, name = f"{person.name}, {person.role}: {person.said}", person.name
+    canvas.text(f"name {name}", 2, y, name, "b", mark, width=110, says=says, pair=name)
+    canvas.text(f"role {name}", 14 + min(text_width(name, "b"), 110), y, role, "q")
 
 
 def _lane(
@@ -205,17 +197,12 @@ def _board(canvas: Canvas, tasks: Board, taken: dict[int, int], rows: int, y: fl
     if not tasks:
         return y
     canvas.text("free", 2, y + 34, "the board", "q")
-    y += 44
-    many = max(1, int(canvas.width // 176))
-    each = (canvas.width - 4) / many
     cards = list(tasks.values())[-2 * rows :]
-    for number, card in enumerate(cards):
-        x, top = 2 + each * (number % many), y + (TASK + 8) * (number // many)
+    spots, low = board.grid(canvas, len(cards), 176, y + 44)
+    for card, spot in zip(cards, spots, strict=True):
         gone = card.id in taken or card.mark is theme.DONE
         key, mark, style = ("slot", "", "qdl") if gone else ("task", card.mark.key, "l")
         text = f"{card.short} {card.owner if gone and card.owner else card.subject}"
-        spot = x, top, each - 8, TASK
         canvas.box(f"{key} {card.id}", *spot, mark, [text], style, says=card.title)
-    y += (TASK + 8) * -(-len(cards) // many)
     hidden = len(tasks) - len(cards)
-    return y + 20 * canvas.left_out("more", 2, y + 14, hidden, "earlier task")
+    return low + 20 * canvas.left_out("more", 2, low + 14, hidden, "earlier task")

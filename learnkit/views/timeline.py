@@ -18,7 +18,7 @@ from learnkit.events.log import Event
 from learnkit.events.text import count, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import display, theme
-from learnkit.views.drawing.base import Diagram, Worded
+from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
 from learnkit.views.drawing.time_axis import Axis, duration
@@ -180,7 +180,7 @@ class State:
         return self.runs[-1]
 
 
-class Timeline(Worded[State], Diagram[State]):
+class Timeline(Diagram[State]):
     """Turns, tool calls and background jobs over time.
 
     Args:
@@ -220,7 +220,7 @@ class Timeline(Worded[State], Diagram[State]):
         run = _grown(state.run, event)
         return state if run is state.run else State((*state.runs[:-1], run))
 
-    def _says(self, state: State) -> list[str]:
+    def says(self, state: State) -> list[str]:
         first, run = state.runs[0], state.run
         before = run.serial if run is first else first.now
         share = 1 - run.now / before if run.done and before else 0.0

@@ -11,13 +11,12 @@ from typing import Any, Literal
 
 from learnkit.events.log import Event
 from learnkit.events.loop import MessageAdded
-from learnkit.events.text import blocks_of, count
+from learnkit.events.text import blocks_of, count, listed
 from learnkit.events.todo import TodoItem, TodoRejected, TodoReminded, TodoUpdated
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.base import Diagram, Worded
+from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, wrapped
-from learnkit.views.words import describe
 
 Kind = Literal["work", "list", "same", "refused"]
 
@@ -67,7 +66,7 @@ class State:
         return sum(item.status == "completed" for item in self.items)
 
 
-class Todo(Worded[State], Diagram[State]):
+class Todo(Diagram[State]):
     """The list, a gauge of rounds without an update, and the reminders."""
 
     name = "todo list"
@@ -91,31 +90,22 @@ class Todo(Worded[State], Diagram[State]):
                 return over if state.kind == "refused" else replace(over, problem="")
         return state
 
-    def _says(self, state: State) -> list[str]:
+    def says(self, state: State) -> list[str]:
         rounds = count(len(state.rounds), "round")
         if not state.items:
             return [f"No list after {rounds}." if state.rounds else "There is no list yet."]
         reminded = [number for number, one in enumerate(state.rounds, start=1) if one.reminded]
         # Those that an update follows.
         heard = [n for n in reminded if any(one.kind == "list" for one in state.rounds[n : n + 1])]
-        if len(reminded) > 1:
-            each = "each" if len(heard) == len(reminded) else f"{len(heard)} of them"
-            said = f": {len(reminded)} reminders, {each} with an update in the next round"
-        elif reminded:
-            (last,) = reminded
-            then = f"round {last + 1} updated the list" if heard else "no update came in the next"
-            said = f": a reminder followed round {last}, and {then}"
-        else:
-            said = ", without a reminder"
+        said = ", without a reminder"
+        if reminded:
+            after = listed([f"round {number}" for number in reminded])
+            next = "no update came in the next"
+            if heard:
+                next = f"{listed([f'round {number + 1}' for number in heard])} updated the list"
+            said = f": a reminder followed {after}, and {next}"
         first = f"{state.done} of {count(len(state.items), 'item')} completed."
         return [first, f"After {rounds}{said}."]
-
-    def told(self, state: State, old: State, event: Event) -> str:
-        if event.type != "message.added":
-            return describe(event)
-        number, one = len(state.rounds), state.rounds[-1]
-        also = ", and a reminder went with the results" if one.reminded else ""
-        return f"Round {number} is over: {_KINDS[one.kind][1]}{also}."
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas, y = Canvas(width), 2.0

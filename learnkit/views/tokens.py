@@ -14,10 +14,10 @@ from learnkit.core.token_count import estimate_tokens
 from learnkit.events.compaction import CompactionCleared, CompactionSummarised, TokensEstimated
 from learnkit.events.log import Event
 from learnkit.events.loop import MessageAdded, MessagesRewritten, ModelReplied, RunStarted
-from learnkit.events.text import count, listed
+from learnkit.events.text import count
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.base import Diagram, Worded
+from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend, short, ticks_of
 from learnkit.views.drawing.text import scale_of
@@ -88,15 +88,14 @@ class State:
         return scale_of(max([threshold, *columns, *(one.before for one in self.shortened)]))
 
 
-class Tokens(Worded[State], Diagram[State]):
+class Tokens(Diagram[State]):
     """The length of every request of one agent, the threshold, and each compaction."""
 
     name = "tokens over turns"
     start = State()
+    alone = True
 
     def fold(self, state: State, event: Event) -> State:
-        if event.lane != (self.lane or "lead"):
-            return state
         requests = state.requests
         match read(event):
             case RunStarted(system=system, tools=tools):
@@ -119,14 +118,7 @@ class Tokens(Worded[State], Diagram[State]):
                 return replace(state, requests=(*requests, new), estimate=None)
         return state
 
-    def told(self, state: State, old: State, event: Event) -> str:
-        if state.shortened != old.shortened:
-            return f"{state.shortened[-1].said}."
-        if not state.requests:
-            return super().told(state, old, event)
-        return f"{_said(state, len(state.requests) - 1)}."
-
-    def _says(self, state: State) -> list[str]:
+    def says(self, state: State) -> list[str]:
         if not state.requests:
             return ["No request was answered yet."]
         number, longest = len(state.requests), max(one.tokens for one in state.requests)
@@ -135,26 +127,20 @@ class Tokens(Worded[State], Diagram[State]):
         limit = limit if state.threshold else ""
         which = f"The longest of {number} requests" if number > 1 else "The only request"
         has = f"has ≈{longest:,} tokens"
-        if layers := [one.layer for one in state.shortened]:
-            s = "s" * (len(layers) == 1)
-            kinds = [
-                count(layers.count(layer), word).replace("summarys", "summaries")
-                for layer, (_, word) in _LAYERS.items()
-                if layer in layers
-            ]
-            saved = sum(one.before - one.after for one in state.shortened)
-            # What passes the threshold is never sent.
-            kept = under and all(one.before > state.threshold for one in state.shortened)
-            does = f"remove{s} ≈{saved:,} tokens"
-            keeps = f"keep{s} every request under the threshold of {state.threshold:,} tokens"
-            first = f"{count(len(layers), 'compaction')} {keeps if kept else does}."
-            said = f"{listed(kinds)} {does}. {which} {has}{'' if kept else limit}."
-        else:
-            first = f"{which} {has}."
-            said = f"Nothing was compacted{limit}."
         cached = sum(one.cached for one in state.requests)
         share = cached / max(sum(one.tokens for one in state.requests), 1)
-        return [first, said, f"{share:.0%} of all tokens sent came from the cache." * bool(cached)]
+        cache = f"{share:.0%} of all tokens sent came from the cache." * bool(cached)
+        many = len(state.shortened)
+        if not many:
+            return [f"{which} {has}.", f"Nothing was compacted{limit}.", cache]
+        compactions, s = count(many, "compaction"), "s" * (many == 1)
+        saved = f"remove{s} ≈{sum(one.before - one.after for one in state.shortened):,} tokens"
+        # What passes the threshold is never sent.
+        if under and all(one.before > state.threshold for one in state.shortened):
+            keeps = f"keep{s} every request under the threshold of {state.threshold:,} tokens"
+            it = "It" if many == 1 else "They"
+            return [f"{compactions} {keeps}.", f"{it} {saved}. {which} {has}.", cache]
+        return [f"{compactions} {saved}.", f"{which} {has}{limit}.", cache]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -185,8 +171,7 @@ class Tokens(Worded[State], Diagram[State]):
             y = base - HEIGHT * state.threshold / scale
             canvas.edge("threshold", f"M0 0H{room:g}", "", "di", x=LEFT, y=y)
             # What the dashed line is is said above it, where no column and no arrow gets.
-            x, y, style = (0, 28, "") if width < 480 else (width, 12, "e")
-            canvas.text("limits", x, y, f"dashed: threshold of {state.threshold:,}", style)
+            canvas.text("limits", 0, 28, f"dashed: threshold of {state.threshold:,}")
         _arrows(canvas, state, each, group)
         last = len(state.requests)
         if last:
@@ -223,18 +208,11 @@ def _arrows(canvas: Canvas, state: State, each: float, group: int) -> None:
         says = f"Before request {cut.place + 1}: {cut.said}"
         canvas.edge(f"cut {number}", path, mark, "w", x=x, y=top, says=says)
         spots.append((x, top - 8))
-    for form in ("{0} {1} {2} → {3}", "{0} {2} → {3}"):
-        texts = [
-            form.format(*_LAYERS[cut.layer], short(cut.before), short(cut.after))
-            for cut in state.shortened
-        ]
-        placed, free = [], 0.0
-        for (x, y), text in zip(spots, texts, strict=True):
-            room = 7 * len(text)
-            left = max(LEFT, min(x - room / 2, canvas.width - room))
-            placed += [(left, y, text)] if free <= left else []
+    free = 0.0
+    for number, (cut, (x, y)) in enumerate(zip(state.shortened, spots, strict=True)):
+        text = f"{' '.join(_LAYERS[cut.layer])} {short(cut.before)} → {short(cut.after)}"
+        room = 7 * len(text)
+        left = max(LEFT, min(x - room / 2, canvas.width - room))
+        if free <= left:  # beside the one before; without the room, the arrow says it
+            canvas.text(f"cut {number} is", left, y, text, "", mark)
             free = left + room
-        if len(placed) == len(spots):
-            for number, (left, y, text) in enumerate(placed):
-                canvas.text(f"cut {number} is", left, y, text, "", mark)
-            break

@@ -18,7 +18,7 @@ from learnkit.events.text import count, listed, one_line, quoted
 from learnkit.events.vocabulary import read
 from learnkit.views import people as folk
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.base import Diagram, Worded
+from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, text_width, wrapped
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.people import People
@@ -86,7 +86,7 @@ class State:
     waits: str = ""
 
 
-class Traffic(Worded[State], Diagram[State]):
+class Traffic(Diagram[State]):
     """The messages of a team over time."""
 
     name = "inbox traffic"
@@ -122,7 +122,7 @@ class Traffic(Worded[State], Diagram[State]):
                 people = people if people.keys() != state.people.keys() else state.people
         return State(people, lines)
 
-    def _says(self, state: State) -> list[str]:
+    def says(self, state: State) -> list[str]:
         waits = [f"{one_line(state.waits, 40)} waits for your reply."] if state.waits else []
         mails = [line for line in state.lines if line.ids]
         if not mails:
@@ -174,10 +174,6 @@ class Traffic(Worded[State], Diagram[State]):
                 canvas.text(f"name {name}", x, top + 16, name, "bcn", mark, width=each - 6)
         for line in shown:
             _draw(canvas, line, middle, marks, places[line.key], left, each)
-        if state.waits:
-            says = f"{theme.PENDING.glyph} {state.waits} waits for your reply"
-            canvas.text("waits", 2, y + 12, says, "b", marks.get(state.waits, ""))
-            y += _GAP + _ROW
         if any(line.ids for line in state.lines):
             canvas.text("legend", 2, y + 14, "✓ read · ○ unread, in the inbox", "q")
             y += 14

@@ -21,6 +21,16 @@ def below(*parts: str) -> str:
     return one_line(" ".join(filter(None, parts)), BELOW)
 
 
+#: What an agent does by itself; the sentences of other events name who they are about.
+_OWN = ("message", "model.", "tool.", "run.", "permission.", "race.")
+
+
+def told(event: Event) -> str:
+    """What an event means, with the agent's name where the sentence lacks it."""
+    own = event.lane != "lead" and event.type.startswith(_OWN)
+    return f"{event.lane}: {describe(event)}" if own else describe(event)
+
+
 def describe(event: Event) -> str:
     """Say what an event means, in one plain sentence; what cannot be read is named by its type."""
     known, typed = declaration(event.type), read(event)

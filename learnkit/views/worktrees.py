@@ -10,17 +10,15 @@ from dataclasses import dataclass, field, replace
 
 from learnkit.events.log import Event
 from learnkit.events.loop import RunStarted
-from learnkit.events.sentences import ended
 from learnkit.events.tasks import TaskDeleted
 from learnkit.events.teams import TeamSpawned
-from learnkit.events.text import count, listed, quoted
+from learnkit.events.text import count, listed
 from learnkit.events.vocabulary import read
 from learnkit.events.worktrees import CommitData, WorktreeCommits, WorktreeEvent, WorktreeFailed
 from learnkit.views import board
-from learnkit.views import people as folk
 from learnkit.views.board import Board
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.base import Diagram, Worded
+from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.words import TITLE
@@ -28,7 +26,7 @@ from learnkit.views.words import TITLE
 #: Steps that stand on the line of the main branch.
 _MAIN = ("merge", "conflict")
 #: In pixels: the height of a lane's box, from one lane to the next, and the widest column.
-_BOX, _COLUMN = 66, 84
+_BOX, _COLUMN = 66, 110
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +110,7 @@ class State:
         return theme.agent(self.agents.index(owner) if owner in self.agents else 0).key
 
 
-class Worktrees(Worded[State], Diagram[State]):
+class Worktrees(Diagram[State]):
     """The worktrees of a repository as lanes, their commits, and how they are merged."""
 
     name = "worktrees"
@@ -141,16 +139,7 @@ class Worktrees(Worded[State], Diagram[State]):
             case _:
                 return replace(state, tasks=board.after(state.tasks, event))
 
-    def told(self, state: State, old: State, event: Event) -> str:
-        new = [step for step in state.steps if step.id not in old.seen and step.kind == "commit"]
-        if not isinstance(read(event), WorktreeCommits) or not new:
-            return folk.sentence(event)
-        step = new[-1]
-        where = step.tree or "the main branch"
-        said = f"{step.by} commits to {where}: {quoted(step.text)}."
-        return ended(said) if old.seen else f"The main branch is at {step.id}."
-
-    def _says(self, state: State) -> list[str]:
+    def says(self, state: State) -> list[str]:
         groups: dict[str, list[str]] = {}
         for tree in state.trees.values():
             said = tree.state.replace(", ", " and ").replace("and not merged", "but not merged")
@@ -172,13 +161,12 @@ class Worktrees(Worded[State], Diagram[State]):
         return parts
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
-        canvas, beside = Canvas(width), width >= 480
+        canvas = Canvas(width)
         trees = list(state.trees.values())[-max(2, rows // 4) :]
-        head, pitch = (40.0, _BOX + 14) if beside else (56.0, _BOX + 34)
-        first = head + (54 if beside else 74)
-        rows_of = {tree.name: first + number * pitch for number, tree in enumerate(trees)}
+        head = 56.0
+        rows_of = {tree.name: head + 74 + n * (_BOX + 34) for n, tree in enumerate(trees)}
         plan = _Plan(canvas, state, {"": head, **rows_of}, rows)
-        canvas.text("main", 2, head + 4 if beside else 14, "main", "b", state.colour(""))
+        canvas.text("main", 2, 14, "main", "b", state.colour(""))
         canvas.left_out("earlier", plan.left, 12, plan.hidden, "earlier step")
         for tree in trees:
             plan.folder(tree)
@@ -192,7 +180,7 @@ class Worktrees(Worded[State], Diagram[State]):
             for number in range(len(plan.steps)):
                 draw(number)
         for tree in trees:
-            plan.names(tree, beside)
+            plan.names(tree)
         y = max(canvas.height, head + 16)
         y += 20 * canvas.left_out("more", 2, y + 16, len(state.trees) - len(trees), "worktree")
         if trees:
@@ -258,7 +246,7 @@ class _Plan:
 
     def __init__(self, canvas: Canvas, state: State, middles: dict[str, float], rows: int) -> None:
         self.canvas, self.state, self.middles = canvas, state, middles
-        self.left = 150.0 if canvas.width >= 480 else 4.0
+        self.left = 4.0
         shown = [one for one in enumerate(state.steps) if one[1].tree in middles]
         self.keys = [str(number) for number, _ in shown[-max(6, rows) :]]
         self.steps = [step for _, step in shown[-max(6, rows) :]]
@@ -348,20 +336,18 @@ class _Plan:
         """Whether a step has a label on the line at this height."""
         return self.steps[number].kind in _LABELLED and self.lane(self.steps[number]) == y
 
-    def names(self, tree: Tree, beside: bool) -> None:
-        """The names of a lane, to the left of it or above."""
-        y, mark = self.middles[tree.name], self.state.colour(tree.name)
+    def names(self, tree: Tree) -> None:
+        """The names of a lane, above it."""
+        y, mark = self.middles[tree.name] - 28, self.state.colour(tree.name)
         card = self.state.tasks.get(tree.task_id or 0)
         task = f", #{card.id} {card.mark.word}" if card else ""
         owner, said = f"{self.state.owner(tree)}{task}", f"{tree.mark.glyph} {tree.state}"
-        room, text = (self.left - 6 if beside else 92), self.canvas.text
-        x, top = 2.0, y - 4 if beside else y - 28
-        text(f"name {tree.name}", x, top, tree.name, "b", mark, width=room)
-        x, top = (x, top + 16) if beside else (x + min(7 * len(tree.name), room) + 14, top)
-        text(f"agent {tree.name}", x, top, owner, "q", width=room)
-        x, top = (x, top + 16) if beside else (x + min(6.5 * len(owner), room) + 10, top)
-        room = room if beside else self.canvas.width - x
-        text(f"state {tree.name}", x, top, said, "", tree.mark.key, width=room)
+        x, room, text = 2.0, 0.29 * self.canvas.width, self.canvas.text
+        text(f"name {tree.name}", x, y, tree.name, "b", mark, width=room)
+        x += min(7 * len(tree.name), room) + 14
+        text(f"agent {tree.name}", x, y, owner, "q", width=room)
+        x += min(6.5 * len(owner), room) + 10
+        text(f"state {tree.name}", x, y, said, "", tree.mark.key)
 
 
 _LABELLED = ("commit", *_MAIN)

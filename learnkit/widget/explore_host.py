@@ -6,7 +6,7 @@ from typing import Any
 
 from learnkit.errors import lab_extra
 from learnkit.views.drawing.display import NARROW, WIDEST
-from learnkit.widget.host import script, sheet
+from learnkit.widget.frozen import script, sheet
 
 with lab_extra():
     import anywidget

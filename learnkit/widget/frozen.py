@@ -19,7 +19,6 @@ from learnkit.views.drawing.display import NARROW, RULES, WIDE
 from learnkit.views.drawing.text import esc
 from learnkit.widget.pump import Feed
 
-_HERE = Path(__file__).parent
 _SCRIPTS = ("tape.js", "draw.js", "parts.js", "player.js", "explore.js", "frozen.js")
 
 #: Only what is in the page itself.
@@ -56,15 +55,24 @@ def _message(view: Any, width: float) -> dict[str, Any]:
     return {**sent[-1], "seq": 0, "patches": patches}
 
 
+def script(name: str) -> str:
+    """The text of one of the player's files."""
+    return (Path(__file__).parent / name).read_text("utf-8")
+
+
+def sheet() -> str:
+    """The style sheet of the player: its own, that of the marks, and that of shapes."""
+    return theme.stylesheet() + RULES + script("player.css")
+
+
 def scripts() -> str:
     """The player and its style sheet, which a page needs once, after all its tapes."""
-    sheet = theme.stylesheet() + RULES + _file("player.css") + _file("explore.css")
-    code = "\n".join(map(_file, _SCRIPTS))
+    code = "\n".join(map(script, _SCRIPTS))
     for name in ("player", "explorer"):  # a page has one script, without modules
         code = code.replace("export default ", f"const {name} = ", 1)
     code = code.replace("export ", "")
     return (
-        f'<script type="text/plain" id="lk-sheet">{sheet}</script>\n'
+        f'<script type="text/plain" id="lk-sheet">{sheet() + script("explore.css")}</script>\n'
         f'<script type="module">\n{code}</script>'
     )
 
@@ -75,10 +83,6 @@ def page(title: str, body: str, *, look: str = "") -> str:
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{esc(title)}</title>\n<style>{_file('frozen.css')}{look}</style></head>\n"
+        f"<title>{esc(title)}</title>\n<style>{script('frozen.css')}{look}</style></head>\n"
         f"<body>{body}\n{scripts() if 'lk-tape' in body else ''}</body></html>\n"
     )
-
-
-def _file(name: str) -> str:
-    return (_HERE / name).read_text("utf-8")

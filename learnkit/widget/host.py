@@ -8,12 +8,11 @@ a subshell.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from learnkit.errors import lab_extra
-from learnkit.views.drawing import display as display_list
-from learnkit.views.drawing import theme
+from learnkit.views.drawing.display import NARROW, WIDE, WIDEST
+from learnkit.widget.frozen import script, sheet
 from learnkit.widget.pump import PUMP, Feed, Pump
 
 with lab_extra():
@@ -21,18 +20,7 @@ with lab_extra():
     import traitlets
     from IPython.display import display
 
-_HERE = Path(__file__).parent
 _SCRIPTS = ("tape.js", "draw.js", "parts.js", "player.js")
-
-
-def script(name: str) -> str:
-    """The text of one of the player's files, for a widget that shares it."""
-    return (_HERE / name).read_text("utf-8")
-
-
-def sheet() -> str:
-    """The style sheet of the player: its own, that of the marks, and that of shapes."""
-    return theme.stylesheet() + display_list.RULES + script("player.css")
 
 
 class Player(anywidget.AnyWidget):
@@ -44,8 +32,8 @@ class Player(anywidget.AnyWidget):
 
     def __init__(self, view: Any, pump: Pump = PUMP) -> None:
         super().__init__(label=view.name, css=sheet() + view.css)
-        self._view, self._pump, self._width = view, pump, display_list.WIDE
-        self._feed = self._feed_of(display_list.WIDE)
+        self._view, self._pump, self._width = view, pump, WIDE
+        self._feed = self._feed_of(WIDE)
         self.on_msg(self._heard)
         subscribe = getattr(view.events, "subscribe", None)
         self._leave = subscribe(lambda _: pump.mark(self._feed)) if subscribe else None
@@ -54,7 +42,7 @@ class Player(anywidget.AnyWidget):
         """Draw everything again for a player of another width."""
         if not isinstance(width, int) or width == self._width:
             return
-        self._width = min(max(width, display_list.NARROW), display_list.WIDEST)
+        self._width = min(max(width, NARROW), WIDEST)
         self.send({"reset": True})
         self._feed = self._feed_of(self._width)
         self._feed.flush()

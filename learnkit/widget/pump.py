@@ -14,7 +14,7 @@ from typing import Any
 
 from learnkit.events.log import Event
 from learnkit.views.drawing.display import WIDE
-from learnkit.views.words import describe
+from learnkit.views.words import told
 
 #: The most messages that a feed sends in a second.
 RATE = 15.0
@@ -73,10 +73,6 @@ class Feed:
         start = {"time": 0.0, "head": "Nothing has happened yet.", **diff({}, self._frame)}
         self._patches: list[Patch] = [start]
 
-    def __len__(self) -> int:
-        """The number of steps so far, without the start."""
-        return len(self._patches) - 1
-
     def flush(self) -> None:
         """Fold the new events of the log, and send the patches that haven't been sent yet."""
         with self._lock:
@@ -108,8 +104,7 @@ class Feed:
         if self._state is not old:
             frame = view.frame(self._state, self._width)
             change, self._frame = diff(self._frame, frame), frame
-        head = view.told(self._state, old, event) if change else describe(event)
-        self._patches.append({"time": round(event.time, 3), "head": head, **change})
+        self._patches.append({"time": round(event.time, 3), "head": told(event), **change})
 
     def _deliver(self) -> None:
         while self._sent < len(self._patches):

@@ -81,11 +81,8 @@ class Boxes(View[Items]):
     def frame(self, state: Items, width: float = 720) -> dict[str, str]:
         return dict(state)
 
-    def finding(self, state: Items) -> str:
-        return f"{len(state)} boxes"
-
-    def told(self, state: Items, old: Items, event: Any) -> str:
-        return self.finding(state)
+    def says(self, state: Items) -> list[str]:
+        return [f"{len(state)} boxes"]
 
     def draw(self, state: Items, width: float, rows: int) -> Canvas:
         return Canvas(width)
@@ -230,7 +227,7 @@ def test_a_call_and_its_result_light_up_together(page: Page) -> None:
 def test_what_changed_is_outlined_for_one_step(page: Page) -> None:
     open_player(page, Messages(sample()))
     go_to(page, 3)
-    assert changed(page) == ["lead/1"]
+    assert changed(page) == ["1"]
     assert page.locator(".head").inner_text() == "Message 1: the model calls bash."
     go_to(page, 4)
     last = changed(page)

@@ -17,13 +17,12 @@ from typing import Any
 import pytest
 from every_view import VIEWS
 from short_logs import LOGS
-from workday import (
-    log_of,
-)
+from workday import log_of
 
 from learnkit.views import View
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import WIDE, Canvas, Shape
+from learnkit.views.words import told
 
 FOLDER = Path(__file__).resolve().parent / "drawn"
 
@@ -49,10 +48,10 @@ def rows_of(html: str) -> list[str]:
 def drawn(view: View[Any]) -> Iterator[str]:
     """What a view says at each step, and the finding, the picture and the table at its end."""
     state = view.init()
-    for number, event in enumerate(view.events, start=1):
+    for number, event in enumerate(filter(view.wants, view.events), start=1):
         old, state = state, view.step(state, event)
         if view.frame(state) != view.frame(old):
-            yield f"{number} {event.type}: {view.told(state, old, event)}"
+            yield f"{number} {event.type}: {told(event)}"
     yield f"== {view.finding(state)}"
     if not isinstance(view, Diagram):
         for key, html in view.frame(state).items():

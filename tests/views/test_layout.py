@@ -116,11 +116,12 @@ def test_neighbours_are_opposite_each_other() -> None:
     edges = [(1, 6), (2, 5), (3, 4)]
     layout = layered(range(1, 7), edges, 616, 42)
     for start, end in edges:
-        assert layout.places[start][1] == layout.places[end][1]
+        assert layout.places[start][0] == layout.places[end][0]
 
 
 def test_a_node_stands_in_the_middle_of_its_neighbours() -> None:
-    places = layered([1, 2, 3], [(1, 2), (1, 3)], 616, 42).places
-    assert places[1][1] == (places[2][1] + places[3][1]) / 2
-    assert places[3][1] - places[2][1] == 42 + 10
-    assert places[2][0] == places[3][0] > places[1][0] + 96
+    layout = layered([1, 2, 3], [(1, 2), (1, 3)], 616, 42)
+    places = layout.places
+    assert places[1][0] == (places[2][0] + places[3][0]) / 2
+    assert places[3][0] - places[2][0] == layout.size[0] + 10
+    assert places[2][1] == places[3][1] > places[1][1] + 42

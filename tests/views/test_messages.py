@@ -16,32 +16,25 @@ from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import WIDE
 
 
-def told(view: Messages, k: int) -> str:
-    """What the player says at the k-th step, which changes the picture."""
-    old, state = view.at(k - 1), view.at(k)
-    assert view.frame(old) != view.frame(state)
-    return view.told(state, old, view.events[k - 1])
-
-
 def test_a_request_carries_all_rows_above_it(story: EventLog) -> None:
     view = Messages(story)
-    state = view.at()
-    array = state.arrays["lead"]
+    state = array = view.at()
     messages = [event.data["message"] for event in story if event.type == "message.added"]
     first, second = array.requests
     assert first.tokens == first.new == array.system_tokens + estimate_tokens(messages[:1])
     assert second.tokens == array.system_tokens + estimate_tokens(messages[:3])
     assert second.new == estimate_tokens(messages[1:3])
-    keys = [key for key in view.frame(state) if key.startswith("lead/")]
-    rows = ["summary", "system", "0", "request 1", "1", "2", "request 3", "3"]
-    assert keys == [f"lead/{row}" for row in rows]
-    assert f'class="fresh" style="--n:{second.new}"' in view.frame(state)["lead/request 3"]
+    rows = ["ruler", "summary", "system", "0", "request 1", "1", "2", "request 3", "3"]
+    assert list(view.frame(state)) == rows
+    assert f'class="fresh" style="--n:{second.new}"' in view.frame(state)["request 3"]
     canvas = view.draw(state, WIDE, 48)
-    lengths = [canvas[f"request lead {n} {part}"] for n, part in ((1, "new"), (2, "bar"))]
+    lengths = [canvas[f"request {n} {part}"] for n, part in ((1, "new"), (2, "bar"))]
     assert [one.mark for one in lengths] == ["fresh", "cached"]
     assert lengths[0].width == pytest.approx(lengths[1].width, abs=0.2), "on one scale"
-    assert canvas["system lead bar"].width > 1
-    assert lengths[0].y < canvas["index lead 1"].y < lengths[1].y
+    assert canvas["system bar"].width > 1
+    assert lengths[0].y < canvas["index 1"].y < lengths[1].y
+    assert "Request 2 carries" in view.facts(state, 1)
+    assert "Request 1 carries" not in view.facts(state, 1)
 
 
 def test_a_request_for_a_summary_carries_other_messages(story: EventLog) -> None:
@@ -56,10 +49,10 @@ def test_a_rewritten_array_keeps_only_requests_whose_rows_still_stand(story: Eve
     messages = [event.data["message"] for event in story if event.type == "message.added"]
     short = [messages[0], {"role": "assistant", "content": "short"}]
     story.append("messages.rewritten", messages=short, why="a test")
-    array = view.at().arrays["lead"]
+    array = view.at()
     assert [one.messages for one in array.requests] == [1]
     story.append("model.requested", turn=3, messages=2)
-    last = view.at().arrays["lead"].requests[-1]
+    last = view.at().requests[-1]
     assert (last.number, last.new) == (3, estimate_tokens(short[1:]))
 
 
@@ -68,13 +61,13 @@ def test_a_call_and_its_result_show_the_id_they_share(story: EventLog) -> None:
     frame = view.frame(view.at())
     for id in ("t1", "t2"):
         chip = f'<span class="id" title="{id}">id {id}</span>'
-        for key in ("lead/1", "lead/2"):
+        for key in ("1", "2"):
             assert chip in frame[key]
             assert frame[key].count(f'data-pair="lead/{id}"') == 1
-    assert [frame["lead/2"].count(kind) for kind in ("m-error", "m-injected")] == [1, 1]
+    assert [frame["2"].count(kind) for kind in ("m-error", "m-injected")] == [1, 1]
     canvas = view.draw(view.at(), WIDE, 48)
-    assert [canvas[f"id lead {card}"].lines for card in ("1 2", "2 0")] == [("id t1",)] * 2
-    assert canvas["pair lead 2 0"].y == pytest.approx(canvas["box lead 1 2"].y + 13, abs=1)
+    assert [canvas[f"id {card}"].lines for card in ("1 2", "2 0")] == [("id t1",)] * 2
+    assert canvas["pair 2 0"].y == pytest.approx(canvas["box 1 2"].y + 13, abs=1)
 
 
 @pytest.mark.parametrize(
@@ -98,11 +91,11 @@ def test_a_failure_that_is_not_marked_as_one_is_told_apart(
     one.say("user", [{"type": "tool_result", "tool_use_id": "t1", "content": text}])
     view = Messages(one.log)
     frame = view.frame(view.at())
-    assert ("is_error is not set" in frame["lead/1"]) is fails
-    assert ("✗" in view.draw(view.at(), WIDE, 48)["box lead 1 0"].lines[0]) is fails
-    assert "m-error" not in frame["lead/1"], "it is what the model was told"
+    assert ("is_error is not set" in frame["1"]) is fails
+    assert ("✗" in view.draw(view.at(), WIDE, 48)["box 1 0"].lines[0]) is fails
+    assert "m-error" not in frame["1"], "it is what the model was told"
     stands = {"completed": theme.DONE, "failed": theme.FAILED}
-    assert [key for key, mark in stands.items() if mark.label in frame["lead/0"]] == [word]
+    assert [key for key, mark in stands.items() if mark.label in frame["0"]] == [word]
 
 
 def test_a_result_to_no_call_is_marked_and_a_long_id_shown_by_its_end(
@@ -112,9 +105,9 @@ def test_a_result_to_no_call_is_marked_and_a_long_id_shown_by_its_end(
     one.say("assistant", [use("toolu_01A09q90qw90a1f3", "reading")])
     one.say("user", [{"type": "tool_result", "tool_use_id": "tl", "content": "31.4"}])
     view = Messages(one.log)
-    assert "no call has this id" in view.frame(view.at())["lead/1"]
+    assert "no call has this id" in view.frame(view.at())["1"]
     chip = '<span class="id" title="toolu_01A09q90qw90a1f3">id a1f3</span>'
-    assert chip in view.frame(view.at())["lead/0"]
+    assert chip in view.frame(view.at())["0"]
     assert said(view) == "2 messages: 1 call. 1 without a result."
 
 
@@ -122,8 +115,8 @@ def test_a_call_shows_how_it_stands_until_its_result_is_there(story: EventLog) -
     view = Messages(story)
     stands = [theme.PENDING, theme.WORKING, theme.DONE, theme.DONE, theme.DONE]
     for k, mark in zip(range(5, 10), stands, strict=True):
-        assert f">{mark.label}<" in view.frame(view.at(k))["lead/1"], k
-    assert "failed" in view.frame(view.at(9))["lead/1"]
+        assert f">{mark.label}<" in view.frame(view.at(k))["1"], k
+    assert "failed" in view.frame(view.at(9))["1"]
 
 
 def test_text_that_the_harness_injects_is_not_the_persons(run: Callable[..., Any]) -> None:
@@ -136,8 +129,7 @@ def test_text_that_the_harness_injects_is_not_the_persons(run: Callable[..., Any
     view = Messages(one.log)
     kinds = ["user", "assistant", "injected", "assistant", "user"]
     for place, kind in enumerate(kinds):
-        assert f'class="msg {kind}"' in view.frame(view.at())[f"lead/{place}"]
-    assert "The harness injects it. Message 2 enters" in told(view, 4)
+        assert f'class="msg {kind}"' in view.frame(view.at())[f"{place}"]
 
 
 def test_compaction_keeps_the_cards_that_stay(run: Callable[..., Any]) -> None:
@@ -153,15 +145,12 @@ def test_compaction_keeps_the_cards_that_stay(run: Callable[..., Any]) -> None:
     view = Messages(one.log)
     state = view.step(before, one.log[-1])
     frame = view.frame(state)
-    assert [key for key in frame if key.startswith("lead/")][2:] == ["lead/0", "lead/1", "lead/2"]
-    assert frame["lead/0"] is view.frame(before)["lead/0"]
-    assert 'class="msg injected"' in frame["lead/1"]
-    assert view.told(state, before, one.log[-1]) == (
-        "The array is rewritten and has 3 messages now: over the threshold."
-    )
-    assert state.arrays["lead"].tokens == estimate_tokens([first, summary, last])
+    assert list(frame)[3:] == ["0", "1", "2"]
+    assert frame["0"] is view.frame(before)["0"]
+    assert 'class="msg injected"' in frame["1"]
+    assert state.tokens == estimate_tokens([first, summary, last])
     one.add("messages.rewritten", messages=[summary, first], why="over it again")
-    assert 'class="msg user"' in view.frame(view.at())["lead/1"], "the prompt is put back"
+    assert 'class="msg user"' in view.frame(view.at())["1"], "the prompt is put back"
 
 
 def test_a_message_takes_the_place_of_all_from_its_index_on(run: Callable[..., Any]) -> None:
@@ -171,9 +160,8 @@ def test_a_message_takes_the_place_of_all_from_its_index_on(run: Callable[..., A
         one.index = 1
         one.say("user", [{"type": "tool_result", "tool_use_id": "t1", "content": text}])
     view = Messages(one.log)
-    assert [card.index for card in view.at().arrays["lead"].cards] == [0, 1]
+    assert [card.index for card in view.at().cards] == [0, 1]
     frame = view.frame(view.at())
-    assert "completed" in frame["lead/0"], "drawn again when its result came"
-    assert "31.4" in frame["lead/1"]
-    assert "dropped" not in frame["lead/1"]
-    assert "Message 1 brings back" in told(view, 3)
+    assert "completed" in frame["0"], "drawn again when its result came"
+    assert "31.4" in frame["1"]
+    assert "dropped" not in frame["1"]

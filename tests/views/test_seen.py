@@ -49,8 +49,8 @@ FINDINGS: list[tuple[str, list[Step], str]] = [
     (
         "Todo",
         [LISTED, *works(1, REMINDED), *works(2, REMINDED), *works(3)],
-        "0 of 1 item completed. After 3 rounds: 2 reminders, 0 of them with an update in the next "
-        "round.",
+        "0 of 1 item completed. After 3 rounds: a reminder followed round 1 and round 2, and no "
+        "update came in the next.",
     ),
     (
         "Tokens",

@@ -59,10 +59,10 @@ def test_each_request_is_a_stack_and_what_is_loaded_can_be_seen_in_it(log: Event
     widths = [width for _, width in rows["requests 3–4"]]
     assert widths[1] > 100
     assert widths[1] / widths[2] == pytest.approx(1040 / 360, rel=0.05)
-    assert canvas["new lead 1"].lines == ("+ 6 skills listed ≈600",)
-    assert canvas["new lead 2"].lines == ("+ skill-c ≈1,040",)
-    assert canvas["new lead 3"].lines == ("+ references/more.md ≈360",)
-    assert canvas["tokens lead 3"].lines == ("≈2,000 tokens",)
+    assert canvas["new 1"].lines == ("+ 6 skills listed ≈600",)
+    assert canvas["new 2"].lines == ("+ skill-c ≈1,040",)
+    assert canvas["new 3"].lines == ("+ references/more.md ≈360",)
+    assert canvas["tokens 3"].lines == ("≈2,000 tokens",)
 
 
 def test_what_was_loaded_since_the_last_request_is_in_the_next_one(log: EventLog) -> None:
@@ -88,16 +88,16 @@ def test_what_is_preloaded_counts_from_the_start() -> None:
     view = Skills(log)
     canvas = drawn(view)
     assert [mark for mark, _ in stacks(canvas)["request 1"]] == ["system", "injected"]
-    assert canvas["tokens lead 1"].lines == ("≈1,600 tokens",)
-    assert canvas["problem lead 0"].lines == ("✗ bad/SKILL.md: no",)
+    assert canvas["tokens 1"].lines == ("≈1,600 tokens",)
+    assert canvas["problem 0"].lines == ("✗ bad/SKILL.md: no",)
     assert "preloaded, ≈1,000 tokens" in view.html()
 
 
 def test_a_new_conversation_has_loaded_nothing_yet(log: EventLog) -> None:
     listed(log, SIX)
-    assert Skills(log).at().shelves["lead"].now.tokens == 2000
+    assert Skills(log).at().now.tokens == 2000
     log.append("message.added", index=0, message={"role": "user", "content": "else"})
-    assert Skills(log).at().shelves["lead"].now.tokens == 600
+    assert Skills(log).at().now.tokens == 600
 
 
 @pytest.mark.slow
@@ -112,5 +112,5 @@ def test_a_hundred_skills_are_counted_and_fit(width: float) -> None:
     assert len(html.encode()) < LIMIT
     assert "earlier stacks left out" in html
     canvas = drawn(view, width=width)
-    assert "earlier stack" in canvas["gone lead"].lines[0]
+    assert "earlier stack" in canvas["gone"].lines[0]
     assert max(one.x + one.width for one in canvas.shapes) <= width

@@ -137,10 +137,6 @@ def test_who_waits_for_your_reply_is_named_and_the_end_of_the_run_is_not_drawn()
     log.append("team.status", name="alice", status="shutdown")
     assert Traffic(log).at() == before
     assert said(Traffic(log), before).startswith("alice waits for your reply. 1 message, unread.")
-    for width in (WIDE, NARROW):
-        canvas = Traffic(log).draw(before, width, 20)
-        assert canvas["waits"].lines == ("○ alice waits for your reply",)
-        assert canvas["legend"].y > canvas["waits"].y > canvas["who 2"].y
 
 
 def test_of_many_lines_the_last_are_drawn_and_the_others_counted() -> None:

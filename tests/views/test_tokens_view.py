@@ -119,7 +119,7 @@ def test_the_request_for_a_summary_is_no_request_of_the_conversation(summarised:
     limit = "under the threshold of 3,000"
     assert view.finding(state) == f"1 compaction keeps every request {limit} tokens."
     assert view.because(state).startswith(
-        f"1 summary removes ≈{saved:,} tokens. "
+        f"It removes ≈{saved:,} tokens. "
         f"The longest of {summarised.turns} requests has ≈{longest:,} tokens."
     )
 
@@ -177,7 +177,7 @@ def test_what_was_cleared_is_dashed_and_what_stays_is_filled(cleared: Any) -> No
     assert gone.width / stays.width == pytest.approx(
         state.before[place].tokens / state.after[place].tokens, rel=0.05
     )
-    assert canvas[f"what {place}"].lines == ("⊘ cleared",)
+    assert canvas[f"what {place}"].lines[0].startswith("⊘ cleared: ")
     assert "was 0" not in canvas
     assert "is 0" in canvas
 
@@ -190,10 +190,10 @@ def test_what_became_a_summary_is_gone_and_the_summary_stands_after_it(summarise
     canvas = view.draw(state, WIDE, 60)
     last = len(state.before) - 3
     assert "is 1" not in canvas
-    assert canvas["what made 0"].lines == ("Σ summary",)
-    assert canvas[f"text {last}"].y < canvas["what made 0"].y < canvas[f"what {last + 1}"].y
+    assert canvas["what made 0"].lines[0].startswith("Σ summary: ")
+    assert canvas[f"what {last}"].y < canvas["what made 0"].y < canvas[f"what {last + 1}"].y
     assert f"{last} of {last + 3} messages become a summary" in view.because(state)
-    shown = [one for key in state.rows for one in canvas[f"text {key[0]}"].lines]
+    shown = [one for key in state.rows for one in canvas[f"what {key[0]}"].lines]
     assert not [line for line in shown if re.search("[<{]", line)], "no tag, and no JSON"
     halves = [length(canvas, f"half {name} ") for name in ("before", "after")]
     assert halves[1] + canvas["gone"].width == pytest.approx(halves[0], rel=0.05)
@@ -209,8 +209,7 @@ def test_the_request_that_code_puts_back_is_drawn_as_kept(tmp_path: Path, days: 
     view = Compaction(agent.events)
     state, canvas = view.at(), drawn(view)
     place = [one.fate for one in state.before].index("carried")
-    assert canvas[f"what {place}"].lines == ("= put back",)
-    assert canvas[f"text {place}"].lines == ("Read.",)
+    assert canvas[f"what {place}"].lines == ("= put back: Read.",)
     assert f"was {place}" not in canvas
     assert canvas[f"is {place}"].mark == "user"
     assert [key for key, *_ in state.rows if "made" in key] == ["made 0"]  # the summary alone

@@ -12,7 +12,7 @@ from typing import Any
 
 from learnkit.errors import lab_extra
 from learnkit.views.drawing import theme
-from learnkit.widget import host
+from learnkit.widget import frozen
 
 with lab_extra():
     import anywidget
@@ -21,7 +21,7 @@ with lab_extra():
 
 def script_beside(module: str) -> str:
     """Read the script of a page: ``widget.js`` beside its module."""
-    return f"{host.script('parts.js')}\n{Path(module).with_name('widget.js').read_text('utf-8')}"
+    return f"{frozen.script('parts.js')}\n{Path(module).with_name('widget.js').read_text('utf-8')}"
 
 
 class Page(anywidget.AnyWidget):
@@ -45,7 +45,7 @@ class Page(anywidget.AnyWidget):
         act: Callable[[dict[str, Any]], object],
         desk: str = "",
     ) -> None:
-        sheets = [theme.stylesheet(), host.script("player.css"), *looks]
+        sheets = [theme.stylesheet(), frozen.script("player.css"), *looks]
         super().__init__(css="\n".join(sheets), start=start, desk=desk)
         self._act = act
         self.on_msg(self._heard)

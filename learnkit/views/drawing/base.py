@@ -20,7 +20,7 @@ from learnkit.events.log import Event
 from learnkit.runtime.notebook import has_tapes, in_kernel, is_live, is_static
 from learnkit.views.drawing import display, static
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.words import below, describe, title
+from learnkit.views.words import below, title
 
 S = TypeVar("S")
 V = TypeVar("V", bound="View[Any]")
@@ -50,15 +50,15 @@ class Player(Protocol):
 class View(ABC, Generic[S]):
     """A picture of an event log.
 
-    A subclass defines ``start``, ``fold``, ``finding``, ``draw`` for the static picture, ``frame``
-    for the living one, ``facts`` for the words below the static one, and ``told`` where it can say
-    better what changed than the event does. A :class:`Diagram` has ``frame`` and ``facts`` already.
-    Its states are values; two that are equal show the same, and a step of the slider is a change of
-    what is shown.
+    A subclass defines ``start``, ``fold``, ``says``, ``draw`` for the static picture, ``frame`` for
+    the living one, and ``facts`` for the words below the static one. A :class:`Diagram` has
+    ``frame`` and ``facts`` already. Its states are values; two that are equal show the same, and a
+    step of the slider is a change of what is shown.
 
     Args:
         events: an ``EventLog``, or any sequence of events.
-        lane: show only what happened to this agent; None shows everyone.
+        lane: show only what happened to this agent; None shows everyone, or the lead where a view
+            is of one agent.
         on_intent: called with the dict of a clicked ``data-intent``. It should append an event:
             the view itself changes only through the log.
     """
@@ -69,6 +69,8 @@ class View(ABC, Generic[S]):
     css: ClassVar[str] = ""
     #: The state before the first event.
     start: ClassVar[Any]
+    #: Whether it is a picture of one agent: without a lane, of the lead.
+    alone: ClassVar[bool] = False
     #: Displays views live: an entry point of the group ``learnkit.players``, loaded when needed.
     player: ClassVar[Player | None] = None
 
@@ -120,8 +122,8 @@ class View(ABC, Generic[S]):
         """
 
     @abstractmethod
-    def finding(self, state: S) -> str:
-        """What the whole picture shows: its title, of at most 80 characters and two numbers.
+    def says(self, state: S) -> list[str]:
+        """What the whole picture shows, and the sentences of the line below that; empty for none.
 
         Args:
             state: any state of this view.
@@ -136,25 +138,23 @@ class View(ABC, Generic[S]):
             rows: about how many rows it may have.
         """
 
-    def told(self, state: S, old: S, event: Event) -> str:
-        """What just changed in the picture, as one sentence.
+    # Every view has these.
 
-        Args:
-            state: the state after the event.
-            old: the state before it, which shows something else.
-            event: what has happened.
-        """
-        return describe(event)
-
-    def because(self, state: S) -> str:
-        """What else is worth saying, as the line below the title; empty for none.
+    def finding(self, state: S) -> str:
+        """The title: of at most 80 characters and two numbers.
 
         Args:
             state: any state of this view.
         """
-        return ""
+        return title(self.says(state)[0])
 
-    # Every view has these.
+    def because(self, state: S) -> str:
+        """The line below the title; empty for none.
+
+        Args:
+            state: any state of this view.
+        """
+        return below(*self.says(state)[1:])
 
     def init(self) -> S:
         """The state before the first event."""
@@ -185,7 +185,8 @@ class View(ABC, Generic[S]):
         Args:
             event: any event of the log.
         """
-        return self.lane is None or event.lane == self.lane
+        lane = self.lane or ("lead" if self.alone else None)
+        return lane is None or event.lane == lane
 
     def at(self, k: int | None = None) -> S:
         """The state after the first ``k`` events of the shown lane; None means all of them.
@@ -257,20 +258,6 @@ def _player() -> Player:
             raise UsageError("no player of pictures is installed: pip install learnkit")
         View.player = next(iter(registered)).load()()
     return View.player
-
-
-class Worded(View[S]):
-    """A view whose title and the line below it are made together."""
-
-    @abstractmethod
-    def _says(self, state: S) -> list[str]:
-        """The title, and the sentences of the line below it."""
-
-    def finding(self, state: S) -> str:
-        return title(self._says(state)[0])
-
-    def because(self, state: S) -> str:
-        return below(*self._says(state)[1:])
 
 
 class Diagram(View[S]):

@@ -154,11 +154,6 @@ class BlockLine:
     pair: str = ""
     name: str = ""
 
-    @property
-    def failed(self) -> bool:
-        """Whether it is a result that is marked as an error, or reads like one."""
-        return self.mark is theme.ERROR or (self.mark is theme.RESULT and bool(failure(self.text)))
-
     def __str__(self) -> str:
         return f"{self.name}: {self.text}" if self.name else self.text
 

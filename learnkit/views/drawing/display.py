@@ -163,14 +163,6 @@ class Canvas:
     def __contains__(self, key: object) -> bool:
         return key in self._shapes
 
-    def add(self, shape: Shape) -> None:
-        """Draw a shape."""
-        if shape.key in self._shapes:
-            raise UsageError(f"two shapes have the key {shape.key!r}; keys name one shape each")
-        self._shapes[shape.key] = shape
-        low = shape.y + (shape.height if shape.kind in ("box", "bar") else 0)
-        self.height = max(self.height, low)
-
     def text(
         self,
         key: str,
@@ -283,7 +275,10 @@ class Canvas:
         says, pair, intent = link.get("says", ""), link.get("pair", ""), link.get("intent")
         sent = "" if intent is None else json.dumps(intent, ensure_ascii=False)
         told = clean(says), clean(pair), sent
-        self.add(Shape(key, kind, x, y, width, height, mark, style, lines, path, *told))
+        if key in self._shapes:
+            raise UsageError(f"two shapes have the key {key!r}; keys name one shape each")
+        self._shapes[key] = Shape(key, kind, x, y, width, height, mark, style, lines, path, *told)
+        self.height = max(self.height, y + height)
 
     def left_out(self, key: str, x: float, y: float, number: int, what: str = "") -> bool:
         """Say how many things are not drawn, if there are any; tell whether it was said."""

@@ -26,8 +26,8 @@ SWEEPS = 4
 LANE, GAP, FALL = 12.0, 10.0, 30.0
 #: In pixels: from the picture's edge, where a line has its width.
 EDGE = 2.0
-#: In pixels: between two columns, and the least and the greatest width of a node in a column.
-STEP, LEAST, MOST = 44.0, 96.0, 240.0
+#: In pixels: the least and the greatest width of a node.
+LEAST, MOST = 62.0, 200.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,6 @@ class Layout:
         size: width and height of a node.
         width: the width of the whole, in pixels.
         height: the height of the whole, in pixels.
-        down: whether layers are rows; else they are columns.
     """
 
     places: dict[int, Point]
@@ -51,7 +50,6 @@ class Layout:
     size: Point
     width: float
     height: float
-    down: bool
 
     def path(self, edge: Edge) -> str:
         """An edge as SVG path data, with a tip at its end."""
@@ -60,15 +58,11 @@ class Layout:
         for place, (u, v) in enumerate(ways[1:], start=1):
             if place % 2 == 0:  # straight through a layer
                 parts.append(f"L{u:g} {v:g}")
-            elif self.down:
+            else:
                 middle = round((y + v) / 2, 1)
                 parts.append(f"C{x:g} {middle:g} {u:g} {middle:g} {u:g} {v:g}")
-            else:
-                middle = round((x + u) / 2, 1)
-                parts.append(f"C{middle:g} {y:g} {middle:g} {v:g} {u:g} {v:g}")
             x, y = u, v
-        tip = "m-3 -5l3 5l3 -5" if self.down else "m-5 -3l5 3l-5 3"
-        return "".join([*parts, tip])
+        return "".join([*parts, "m-3 -5l3 5l3 -5"])
 
 
 def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: float) -> Layout:
@@ -87,34 +81,27 @@ def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: floa
             chains[start, end] = [start, *passed, end]
     _order(layers, chains.values())
 
-    wide = (room - STEP * (len(layers) - 1)) / len(layers)
-    down = len(layers) > 5 or wide < LEAST
     nodes_of = [[item for item in layer if isinstance(item, int)] for layer in layers]
-    if down:
-        passing = max(len(a) - len(own) for a, own in zip(layers, nodes_of, strict=True))
-        wide = (room - LANE * passing) / max(map(len, nodes_of)) - GAP
-        size = min(max(wide, 62.0), 168.0), tall
-    else:
-        size = min(wide, MOST), tall
-    (across, along), step = (size, FALL) if down else (size[::-1], STEP)
-    middle = _middles(layers, across)
+    passing = max(len(a) - len(own) for a, own in zip(layers, nodes_of, strict=True))
+    wide = (room - LANE * passing) / max(map(len, nodes_of)) - GAP
+    size = min(max(wide, LEAST), MOST), tall
+    middle = _middles(layers, size[0])
 
     def point(number: int, at: float, far: float = 0.0) -> Point:
         """A place in a layer: across it, and along the way through it."""
-        side, ahead = round(at + EDGE, 1), round(number * (along + step) + far + EDGE, 1)
-        return (side, ahead) if down else (ahead, side)
+        return round(at + EDGE, 1), round(number * (tall + FALL) + far + EDGE, 1)
 
-    places = {node: point(depth[node], middle[node] - across / 2) for node in nodes}
+    places = {node: point(depth[node], middle[node] - size[0] / 2) for node in nodes}
     ways: dict[Edge, list[Point]] = {}
     for (start, end), (_, *between, _) in chains.items():
-        way = [point(depth[start], middle[start], along)]
+        way = [point(depth[start], middle[start], tall)]
         for number, item in enumerate(between, start=depth[start] + 1):
-            way += [point(number, middle[item]), point(number, middle[item], along)]
+            way += [point(number, middle[item]), point(number, middle[item], tall)]
         ways[start, end] = [*way, point(depth[end], middle[end])]
     corners = [(x + size[0], y + size[1]) for x, y in places.values()]
     corners += [corner for way in ways.values() for corner in way]
     width, height = max(x for x, _ in corners), max(y for _, y in corners)
-    return Layout(places, nodes_of, ways, size, width, height, down)
+    return Layout(places, nodes_of, ways, size, width, height)
 
 
 def depths(nodes: Sequence[int], edges: Sequence[Edge]) -> dict[int, int]:

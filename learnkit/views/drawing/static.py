@@ -20,22 +20,10 @@ LIMIT = 20_000
 _CELL = 200
 
 
-def table(
-    head: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    most: int = 1000,
-    *,
-    newest: bool = False,
-) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A plain table; every cell is escaped. Numbers are aligned to the right."""
-    every = [*rows]
-    hidden = max(len(every) - most, 0)
-    shown = every[hidden:] if newest else every[:most]
-    if hidden:
-        left_out = [f"… {hidden} {'earlier' if newest else 'more'}", *[""] * (len(head) - 1)]
-        shown.insert(0 if newest else len(shown), left_out)
     cells = "".join(f"<th>{esc(name)}</th>" for name in head)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in shown)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
 
 
