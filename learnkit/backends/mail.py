@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -66,6 +67,12 @@ def checked_name(name: str) -> str:
             "one of a-z"
         )
     return name
+
+
+def unknown_inbox(name: str, known: Iterable[str]) -> ToolError:
+    """Return the error for a name that no inbox has."""
+    there = ", ".join(known) or "none"
+    return ToolError(f"there is no inbox for {name!r}; there are inboxes for: {there}")
 
 
 def is_name(name: str) -> bool:

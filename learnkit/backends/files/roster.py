@@ -82,7 +82,7 @@ class Roster(RosterBackend):
                 members.append(dict(entry))
             return held_by is None
 
-        return self._place.update(act, self._empty, repeatable=True)
+        return self._place.update(act, self._empty)
 
     def beat(self, name: str, incarnation: str, where: str) -> bool:
         now = self._now()
@@ -97,7 +97,7 @@ class Roster(RosterBackend):
             known = ", ".join(one["name"] for one in config["members"]) or "none"
             raise ToolError(f"no member is called {name!r}; there are: {known}")
 
-        return self._place.update(act, self._empty, repeatable=True)
+        return self._place.update(act, self._empty)
 
     def begin(self) -> None:
         def act(config: dict[str, Any]) -> None:
@@ -105,7 +105,7 @@ class Roster(RosterBackend):
                 if "incarnation" not in one:
                     one["status"] = "shutdown"
 
-        self._place.update(act, self._empty, repeatable=True)
+        self._place.update(act, self._empty)
 
     def _time(self, member: Member, text: str) -> datetime:
         try:

@@ -132,7 +132,7 @@ class Tracker(RequestBackend):
     def require_plan(self, required: bool) -> None:
         if required != self.requires_plan():  # else nothing is stored for it
             said = {"plan_required": required}
-            self._place.update(lambda data: data.update(said), _EMPTY, repeatable=True)
+            self._place.update(lambda data: data.update(said), _EMPTY)
 
     def requires_plan(self) -> bool:
         return bool(self._place.read(_EMPTY).get("plan_required", False))
