@@ -69,15 +69,15 @@ def checked_name(name: str) -> str:
     return name
 
 
+def is_name(name: str) -> bool:
+    """Whether an inbox may have this name."""
+    return bool(_NAME.fullmatch(name))
+
+
 def unknown_inbox(name: str, known: Iterable[str]) -> ToolError:
     """Return the error for a name that no inbox has."""
     there = ", ".join(known) or "none"
     return ToolError(f"there is no inbox for {name!r}; there are inboxes for: {there}")
-
-
-def is_name(name: str) -> bool:
-    """Whether an inbox may have this name."""
-    return bool(_NAME.fullmatch(name))
 
 
 def check_content(content: str) -> None:

@@ -65,22 +65,12 @@ class Task:
 
     def to_json(self) -> dict[str, Any]:
         """The task as its file has it."""
-        return {
-            "id": self.id,
-            "subject": self.subject,
-            "description": self.description,
-            "status": self.status,
-            "blockedBy": list(self.blocked_by),
-            "blocks": list(self.blocks),
-            "owner": self.owner,
-            "tags": list(self.tags),
-            **({"result_summary": self.result_summary} if self.result_summary else {}),
-            **({"worktree": self.worktree} if self.worktree else {}),
-            **({"token": self.token} if self.token else {}),
-            **({"incarnation": self.incarnation} if self.incarnation else {}),
-            **({"lease_until": self.lease_until} if self.lease_until else {}),
-            **self.more,
-        }
+        stored: dict[str, Any] = {}
+        for key, (name, kind, _) in _FIELDS.items():
+            value = getattr(self, name)
+            if value or key in _ALWAYS:
+                stored[key] = list(value) if kind is list else value
+        return {**stored, **self.more}
 
     @classmethod
     def from_json(cls, data: Any) -> Task:
@@ -142,6 +132,9 @@ _FIELDS: dict[str, tuple[str, type, type]] = {
     "incarnation": ("incarnation", str, str),
     "lease_until": ("lease_until", str, str),
 }
+
+#: What a file has even where it is empty.
+_ALWAYS = ("description", "blockedBy", "blocks", "owner", "tags")
 
 
 def _is_time(text: str) -> bool:

@@ -112,6 +112,21 @@ def test_a_line_that_is_no_message_is_passed_over(box: Mailbox, line: dict[str, 
     assert [mail.content for mail in Inbox(box, "alice").take()] == ["real"]
 
 
+def test_an_inbox_that_was_replaced_by_a_shorter_one_is_read_from_its_beginning(
+    box: Mailbox,
+) -> None:
+    inbox = box.reader("alice")
+    for text in ("one", "two"):
+        box.send("lead", "alice", text)
+    inbox.take()
+    inbox.commit()
+    new = Mail("m9", "message", "lead", "alice", "new", "")
+    (box.folder / "alice.jsonl").write_text(json.dumps(new.to_json()) + "\n")
+    assert inbox.take() == [new]
+    inbox.commit()
+    assert box.unread("alice") == []
+
+
 # A model of it
 
 

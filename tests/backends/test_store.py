@@ -17,7 +17,6 @@ from learnkit.backends.files.store import (
     Counter,
     Document,
     Journal,
-    Reader,
     locked,
     recover,
     write_together,
@@ -204,23 +203,3 @@ def test_a_line_that_is_not_complete_stays_unread_until_it_is(tmp_path: Path) ->
     with journal.path.open("a") as file:
         file.write("\n")
     assert journal.read(place)[0] == [{"n": 2}]
-
-
-# Readers
-
-
-def test_a_reader_gives_entries_until_they_are_committed(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "a.jsonl")
-    reader = Reader(journal, tmp_path / "place.json")
-    journal.append({"n": 1})
-    assert reader.pending() == reader.pending() == [{"n": 1}]
-    journal.append({"n": 2})  # came after the look: it must not be lost
-    reader.commit()
-    again = Reader(journal, tmp_path / "place.json")
-    assert again.pending() == [{"n": 2}]
-    again.commit()
-    assert Reader(journal, tmp_path / "place.json").pending() == []
-    journal.path.write_text('{"n": 3}\n')  # another journal, which is shorter
-    assert again.pending() == [{"n": 3}]
-    again.commit()
-    assert Reader(journal, tmp_path / "place.json").pending() == []

@@ -40,6 +40,3 @@ class SqlBackend(Backend):
 
     def close(self) -> None:
         self._database.close()
-
-    def __repr__(self) -> str:
-        return f"<SqlBackend {self.address}>"

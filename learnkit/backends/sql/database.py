@@ -186,12 +186,10 @@ class Database:
                 "init URL, with the same address"
             )
         if version != VERSION:
-            age, remedy = "a newer", "Upgrade learnkit."
-            if version < VERSION:
-                age, remedy = "an older", "Give an empty database: learnkit backend init URL."
             raise UsageError(
-                f"the tables in {self.address} were made by {age} learnkit: they have version "
-                f"{version}, and this one knows {VERSION}. {remedy}"
+                f"the tables in {self.address} were made by another learnkit: they have version "
+                f"{version}, and this one knows {VERSION}. Upgrade learnkit, or give an empty "
+                "database: learnkit backend init URL."
             )
         old = delete(CALLS).where(CALLS.c.at < self.now - _KEPT)
         self.change(lambda connection: connection.execute(old))
