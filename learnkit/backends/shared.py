@@ -10,6 +10,12 @@ from typing import Any, Protocol, TypeVar
 
 from learnkit.errors import UsageError
 
+#: Version of the values and files that a backend writes. What has none has version 1.
+VERSION = 1
+
+#: Numbers of tasks, messages and requests stay below.
+MAX_ID = 10**9
+
 T = TypeVar("T")
 
 
@@ -27,3 +33,9 @@ class Shared(Protocol):
 
     def damaged(self, problem: str) -> UsageError:
         """Return the error for what is stored: it says where that is."""
+
+
+def following(stored: Any, highest: int) -> int:
+    """Return the number that comes next, from what a counter says and from what is in use."""
+    sound = type(stored) is int and 0 < stored < MAX_ID
+    return max(stored if sound else 1, highest + 1)

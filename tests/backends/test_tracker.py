@@ -13,7 +13,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from profiles import examples
 
 import learnkit as lk
-from learnkit.backends.files.tracker import KEPT, Answer, Request, Tracker
+from learnkit.backends.files.values import requests_in
+from learnkit.backends.request import Answer, Request
+from learnkit.backends.tracker import KEPT, Tracker
 
 
 @pytest.fixture
@@ -23,7 +25,7 @@ def clock() -> lk.VirtualClock:
 
 @pytest.fixture
 def tracker(tmp_path: Path, clock: lk.VirtualClock) -> Tracker:
-    return Tracker.at(tmp_path / "requests.json", clock.now)
+    return requests_in(tmp_path, clock.now)
 
 
 def test_after_its_time_a_request_counts_as_expired_also_if_nobody_has_looked(
@@ -33,7 +35,7 @@ def test_after_its_time_a_request_counts_as_expired_also_if_nobody_has_looked(
     clock.sleep(60)
     assert tracker.get(asked.id).state == "pending"
     clock.sleep(1)
-    assert Tracker.at(tmp_path / "requests.json", clock.now).get(asked.id).state == "expired"
+    assert requests_in(tmp_path, clock.now).get(asked.id).state == "expired"
     with pytest.raises(lk.ToolError, match="already expired"):
         tracker.answer(asked.id, "alice", "approved")
     assert tracker.open("shutdown", "lead", "alice", "again").id != asked.id
@@ -66,7 +68,7 @@ class Machine(RuleBasedStateMachine):
 
         self.folder = tempfile.TemporaryDirectory()
         self.clock = lk.VirtualClock()
-        self.path = Path(self.folder.name) / "requests.json"
+        self.path = Path(self.folder.name)
         self.model: dict[str, dict[str, Any]] = {}
         self.assignments: dict[str, int] = {}
 
@@ -75,7 +77,7 @@ class Machine(RuleBasedStateMachine):
 
     @property
     def tracker(self) -> Tracker:
-        return Tracker.at(self.path, self.clock.now)  # a restart before every step
+        return requests_in(self.path, self.clock.now)  # a restart before every step
 
     @rule(kind=st.sampled_from(["shutdown", "plan"]), teammate=st.sampled_from(["alice", "bob"]))
     def open(self, kind: Any, teammate: str) -> None:

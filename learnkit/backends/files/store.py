@@ -21,16 +21,11 @@ from typing import Any, TypeVar
 
 from typing_extensions import TypedDict
 
+from learnkit.backends.shared import VERSION, following
 from learnkit.errors import UsageError
 from learnkit.runtime import atomic_write as files
 from learnkit.runtime import stored_json
 from learnkit.runtime.file_lock import held
-
-#: Version of the files that a backend writes. A file without one has version 1.
-VERSION = 1
-
-#: Numbers of tasks and messages stay below.
-MAX_ID = 10**9
 
 _LOCK = ".lock"
 _TOGETHER = ".together.json"  # changes of several documents that were decided and are not all made
@@ -220,12 +215,6 @@ class Counter:
     def give(self, number: int) -> None:
         """Note that a number was given. The caller holds the folder's lock."""
         write_in_place(self.path, self.after(number))
-
-
-def following(stored: Any, highest: int) -> int:
-    """Return the number that comes next, from what a counter says and from what is in use."""
-    sound = type(stored) is int and 0 < stored < MAX_ID
-    return max(stored if sound else 1, highest + 1)
 
 
 def check_version(path: Path, value: Any) -> None:

@@ -24,7 +24,7 @@ from learnkit.mechanisms.protocols.teammate import TeammateProtocols
 from learnkit.mechanisms.teams.teammate import Change, Extension, Teammate
 
 if TYPE_CHECKING:
-    from learnkit.backends.interface import RequestBackend
+    from learnkit.backends.tracker import Tracker
     from learnkit.core.agent import Agent
     from learnkit.mechanisms.teams.base import TeamBase
 
@@ -81,7 +81,7 @@ class Protocols(Mechanism, Extension):
         team.extensions.append(self)
 
     @property
-    def tracker(self) -> RequestBackend:
+    def tracker(self) -> Tracker:
         """The state of every request of the team.
 
         Raises:

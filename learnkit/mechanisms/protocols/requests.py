@@ -27,7 +27,7 @@ from learnkit.runtime.clock import joined
 from learnkit.runtime.interrupts import unbroken
 
 if TYPE_CHECKING:
-    from learnkit.backends.interface import RequestBackend
+    from learnkit.backends.tracker import Tracker
     from learnkit.core.agent import Agent
     from learnkit.mechanisms.teams.base import TeamBase
     from learnkit.mechanisms.teams.teammate import Teammate
@@ -50,11 +50,11 @@ class Requests:
 
     def __init__(self, team: TeamBase) -> None:
         self.team = team
-        self._tracker: RequestBackend | None = None
+        self._tracker: Tracker | None = None
         self._watches: dict[str, tuple[Signal, Worker]] = {}  # by request id: answered, deadline
 
     @property
-    def tracker(self) -> RequestBackend:
+    def tracker(self) -> Tracker:
         """The state of every request."""
         if self._tracker is None:
             self._tracker = self.team.tracker()

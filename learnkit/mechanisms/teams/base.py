@@ -24,7 +24,9 @@ from learnkit.mechanisms.teams.handover import Handover
 from learnkit.mechanisms.teams.teammate import Extension, Teammate
 
 if TYPE_CHECKING:
-    from learnkit.backends.interface import MailBackend, Member, RequestBackend, RosterBackend
+    from learnkit.backends.interface import MailBackend
+    from learnkit.backends.roster import Member, Roster
+    from learnkit.backends.tracker import Tracker
     from learnkit.core.agent import Agent
     from learnkit.runtime.clock import Clock
 
@@ -69,9 +71,7 @@ class TeamBase(ABC):
     patience: float | None = None
     stays = False
 
-    def __init__(
-        self, transcripts: Path, name: str, mailbox: MailBackend, roster: RosterBackend
-    ) -> None:
+    def __init__(self, transcripts: Path, name: str, mailbox: MailBackend, roster: Roster) -> None:
         self.name = name
         self._transcripts = transcripts
         self.mailbox, self.roster = mailbox, roster
@@ -90,7 +90,7 @@ class TeamBase(ABC):
         """
 
     @abstractmethod
-    def tracker(self) -> RequestBackend:
+    def tracker(self) -> Tracker:
         """Return where the requests of the team are kept.
 
         Raises:

@@ -12,7 +12,8 @@ from learnkit.errors import ToolError, UsageError
 from learnkit.runtime.clock import stopped_by
 
 if TYPE_CHECKING:
-    from learnkit.backends.interface import BoardBackend, RosterBackend
+    from learnkit.backends.interface import BoardBackend
+    from learnkit.backends.roster import Roster
     from learnkit.mechanisms.teams.teammate import Teammate
     from learnkit.runtime.clock import Clock, Worker
 
@@ -30,7 +31,7 @@ class Heartbeat:
     def __init__(
         self,
         teammate: Teammate,
-        roster: RosterBackend,
+        roster: Roster,
         board: BoardBackend,
         clock: Clock,
         *,
