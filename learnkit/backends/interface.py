@@ -3,9 +3,9 @@
 The mechanisms use these interfaces and nothing else, so a team can work with a server in place of
 the files in ``learnkit.backends.files``; ``learnkit.backends.sql`` keeps the same promises with a
 database. A backend is any object with these methods; it need not inherit from anything. A board
-that inherits from ``BoardBackend`` has ``update`` from there, and writes only ``change``. What is
-stored is in the modules beside this one: ``mail``, ``task`` and ``request``. ``learnkit.testing``
-has a test for each promise, to run against a backend of your own.
+that inherits from ``learnkit.backends.board.Board`` has all the rules, and only loads and stores
+tasks. What is stored is in the modules beside this one: ``mail``, ``task`` and ``request``.
+``learnkit.testing`` has a test for each promise, to run against a backend of your own.
 
 All of them have in common:
 

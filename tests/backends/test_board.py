@@ -177,23 +177,43 @@ TestAgainstAModel.settings = settings(max_examples=examples(40), stateful_step_c
     ("refused", "problem"),
     [
         (lambda board: board.claim(3, "alice"), "task 3 is blocked by 1, 2; complete them first"),
+        (lambda board: board.claim(3, ""), "the owner is empty"),
         (
             lambda board: board.update(3, remove_blocked_by=[4]),
             "not wait for 4; it waits for 1, 2$",
         ),
+        (lambda board: board.update(1, add_blocked_by=[1]), "task 1 cannot wait for itself"),
+        (lambda board: board.update(1, add_blocked_by=[5]), "a cycle, #1 → #3 → #5 → #1"),
+        (
+            lambda board: board.update(6, add_blocks=[1], add_blocked_by=[5]),
+            "a cycle, #1 → #3 → #5 → #6 → #1",
+        ),
         (lambda board: board.update(4, "completed"), "it can only become: pending, in_progress$"),
         (lambda board: board.get(99), f"the board has: {', '.join(map(str, range(1, 21)))}$"),
         (lambda board: board.create("a", tags=["x", " "]), "a tag is empty"),
+        (lambda board: board.create("a", "x" * 10_001), "the description has 10,001"),
+        (lambda board: board.update(1, result_summary="x" * 10_001), "result_summary is too long"),
     ],
-    ids=["blockers", "dependencies", "statuses", "tasks", "tag"],
 )
 def test_a_refusal_names_all_that_is_in_the_way(tmp_path: Path, refused: Any, problem: str) -> None:
-    board = board_of(tmp_path, "1>3 2>3", count=20)
+    board = board_of(tmp_path, "1>3 2>3 3>5", count=20)
     board.update(4, "failed")
     before = board.tasks()
     with pytest.raises(ToolError, match=problem):
         refused(board)
     assert board.tasks() == before
+
+
+def test_who_may_change_a_task_in_progress(tmp_path: Path) -> None:
+    """Its owner, a subagent of the owner, and whoever gives no name."""
+    board = board_of(tmp_path, count=1)
+    board.claim(1, "alice")
+    for by in ("bob", "alicia", "alice2"):
+        with pytest.raises(ToolError, match="owned by alice; only alice or"):
+            board.update(1, "completed", by=by)
+    for by in ("alice", "alice.t1", ""):
+        board.update(1, "pending", by=by)
+        board.claim(1, "alice")
 
 
 def test_a_file_edited_by_hand_is_seen_at_once_and_kept(tmp_path: Path) -> None:

@@ -125,15 +125,18 @@ class Machine(RuleBasedStateMachine):
             assert legal
             one["state"] = state
 
-    @rule(teammate=st.sampled_from(["alice", "bob"]))
-    def assign(self, teammate: str) -> None:
-        self.assignments[teammate] = self.assignments.get(teammate, 0) + 1
+    @rule(teammate=st.sampled_from(["alice", "bob"]), ended=st.booleans())
+    def assign(self, teammate: str, ended: bool) -> None:
+        if not ended:
+            self.assignments[teammate] = self.assignments.get(teammate, 0) + 1
         expected = {
             id
             for id, one in self.model.items()
             if (one["teammate"], one["state"]) == (teammate, "pending")
         }
-        assert {one.id for one in self.tracker.assign(teammate)} == expected
+        tracker = self.tracker
+        expired = tracker.expire_all(teammate, "ended") if ended else tracker.assign(teammate)
+        assert {one.id for one in expired} == expected
         for id in expected:
             self.model[id]["state"] = "expired"
 
