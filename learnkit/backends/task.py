@@ -83,16 +83,14 @@ class Task:
             if key not in fields:
                 continue
             value: Any = fields.pop(key)
-            items: list[Any] = value if kind is list and isinstance(value, list) else []
-            if not isinstance(value, kind) or not all(type(one) is of for one in items):
+            items = value if type(value) is list else []
+            if type(value) is not kind or any(type(one) is not of for one in items):
                 raise ValueError(f"{key} is {value!r}")
             given[name] = tuple(items) if kind is list else value
-        if type(given.get("id")) is not int or not given.get("subject"):
+        if "id" not in given or not given.get("subject"):
             raise ValueError("it has no id, or no subject")
         if given.get("status", "pending") not in get_args(Status):
             raise ValueError(f"status is {given['status']!r}")
-        if type(given.get("token", 0)) is not int:
-            raise ValueError(f"token is {given['token']!r}")
         if given.get("lease_until") and not _is_time(given["lease_until"]):
             raise ValueError(f"lease_until is {given['lease_until']!r}")
         return cls(**given, more=fields)

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 from full_disk import room
+from profiles import mostly_slow
 
 import learnkit as lk
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.files.mailbox import Mailbox
-from learnkit.backends.files.store import Document, write_together
 from learnkit.core import transcript
 
 CHANGES: dict[str, Callable[[TaskBoard], object]] = {
-    "create": lambda board: board.create("new", "with a description", tags=["a"]),
     "connect": lambda board: board.update(4, add_blocked_by=[1], add_blocks=[5, 6]),
+    "create": lambda board: board.create("new", "with a description", tags=["a"]),
     "complete": lambda board: board.update(1, "completed", result_summary="done " * 50),
     "claim": lambda board: board.claim(1, "alice"),
     "delete": lambda board: board.update(2, "deleted"),
@@ -34,8 +34,7 @@ def leftovers(folder: Path) -> list[Path]:
     return [*folder.glob(".*.part"), *folder.glob(".together*")]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", mostly_slow(CHANGES, 1))
 def test_a_change_of_a_board_that_failed_is_not_carried_out_later(
     tmp_path: Path, name: str
 ) -> None:
@@ -68,19 +67,6 @@ def test_a_change_of_a_board_that_failed_is_not_carried_out_later(
         CHANGES[name](board) if expected is old else None
         assert state(board) == new
     assert outcomes == {True, False}
-
-
-def test_documents_change_together_or_not_at_all(tmp_path: Path) -> None:
-    names = ["a.json", "b.json", "c.json"]
-    write_together(tmp_path, {"a.json": "old", "b.json": "old"})
-    changes = {"a.json": "n", "b.json": "new" * 100, "c.json": "n"}
-    for size in (0, 3, 4, 50, 200):
-        with room(size), pytest.raises(OSError, match="File too large"):
-            write_together(tmp_path, changes)
-        assert [Document(tmp_path / name).read() for name in names] == ["old", "old", None]
-        assert {one.name for one in tmp_path.iterdir()} == {"a.json", "b.json", ".lock"}
-    write_together(tmp_path, changes)
-    assert Document(tmp_path / "b.json").read() == "new" * 100
 
 
 @pytest.mark.parametrize("size", [0, 40, 100, 300, 600, 1_550, 1_700])

@@ -24,6 +24,10 @@ from learnkit.backends.files.store import (
 from learnkit.errors import UsageError
 
 
+def store(document: Document, value: Any) -> None:
+    write_together(document.path.parent, {document.path.name: value})
+
+
 def parts(folder: Path) -> list[Path]:
     return list(folder.glob(".*.part"))
 
@@ -36,16 +40,12 @@ def test_a_document_is_the_old_or_the_new_one_at_whatever_step_its_writer_dies(
 ) -> None:
     document = Document(tmp_path / "a.json")
     old, new = {"text": "old"}, {"text": "new" * 1000}
-    document.write(old)
+    store(document, old)
     met = []
-
-    def write() -> None:
-        document.write(new)
-
-    for _ in dying.at_every_step(write):
+    for _ in dying.at_every_step(lambda: store(document, new)):
         met.append(document.read())
         assert met[-1] in (old, new)
-        document.write(old)
+        store(document, old)
     assert old in met
     assert document.read() == new
 
@@ -53,8 +53,8 @@ def test_a_document_is_the_old_or_the_new_one_at_whatever_step_its_writer_dies(
 @pytest.mark.parametrize("size", [0, 1, 100, 5_000])
 def test_a_document_survives_a_death_in_the_middle_of_its_bytes(tmp_path: Path, size: int) -> None:
     document = Document(tmp_path / "a.json")
-    document.write({"text": "old"})
-    assert dying.while_writing(lambda: document.write({"text": "new" * 2000}), size)
+    store(document, {"text": "old"})
+    assert dying.while_writing(lambda: store(document, {"text": "new" * 2000}), size)
     assert document.read() == {"text": "old"}
     assert len(parts(tmp_path)) == 1
     recover(tmp_path)
@@ -70,27 +70,6 @@ def test_a_torn_line_costs_only_itself(tmp_path: Path, size: int) -> None:
     assert journal.read()[0] == [{"n": 1}]
     journal.append({"n": 3})
     assert journal.read()[0] == [{"n": 1}, {"n": 3}]
-
-
-@pytest.mark.slow
-def test_documents_change_together_or_not_at_all(tmp_path: Path) -> None:
-    names = ["a.json", "b.json", "c.json"]
-    old: dict[str, Any] = {"a.json": 1, "b.json": 1, "c.json": None}
-    new: dict[str, Any] = {"a.json": 2, "b.json": None, "c.json": 2}
-
-    def state() -> dict[str, Any]:
-        return {name: Document(tmp_path / name).read() for name in names}
-
-    met = []
-    write_together(tmp_path, old)
-    for _ in dying.at_every_step(lambda: write_together(tmp_path, new)):
-        recover(tmp_path)
-        met.append(state())
-        assert met[-1] in (old, new)
-        assert {one.name for one in tmp_path.iterdir()} <= {*names, ".lock"}
-        write_together(tmp_path, old)
-    assert old in met
-    assert new in met  # it died between deciding and doing, and the next one finished it
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "\ud800", "a.folder"])
@@ -131,9 +110,9 @@ def test_what_json_cannot_hold_is_refused_and_the_old_value_stays(
     tmp_path: Path, value: Any
 ) -> None:
     document = Document(tmp_path / "a.json")
-    document.write({"n": 1})
+    store(document, {"n": 1})
     with pytest.raises(UsageError, match="cannot be stored as JSON"):
-        document.write(value)
+        store(document, value)
     with pytest.raises(UsageError, match="cannot be stored as JSON"):
         write_together(tmp_path, {"a.json": 5, "b.json": value})
     assert document.read() == {"n": 1}

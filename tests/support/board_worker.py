@@ -1,6 +1,6 @@
 """What the processes of tests/backends/test_board.py do.
 
-``python board_worker.py ROLE FOLDER NAME``
+``python board_worker.py FOLDER NAME``
 """
 
 from __future__ import annotations
@@ -8,16 +8,6 @@ from __future__ import annotations
 import sys
 
 from learnkit import TaskBoard, ToolError
-
-
-def create(board: TaskBoard, name: str, count: int) -> None:
-    """Create tasks, each after the one before."""
-    last = 0
-    for number in range(count):
-        task = board.create(f"{name} {number}")
-        if last:
-            board.update(task.id, add_blocked_by=[last])
-        last = task.id
 
 
 def claim(board: TaskBoard, name: str) -> None:
@@ -35,8 +25,5 @@ def claim(board: TaskBoard, name: str) -> None:
 
 
 if __name__ == "__main__":
-    role, folder, name, *rest = sys.argv[1:]
-    if role == "create":
-        create(TaskBoard(folder), name, int(rest[0]))
-    else:
-        claim(TaskBoard(folder), name)
+    folder, name = sys.argv[1:]
+    claim(TaskBoard(folder), name)

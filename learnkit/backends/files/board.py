@@ -7,6 +7,7 @@ process changes the board and when one of them is killed.
 from __future__ import annotations
 
 import contextlib
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -84,16 +85,15 @@ class TaskBoard(Board):
 
     def _repair(self, tasks: dict[int, Task]) -> None:
         """Make both directions agree after a file was edited by hand; blockedBy counts."""
-        blocked: dict[int, list[int]] = {id: [] for id in tasks}
+        blocks = defaultdict(list)
         for id, task in tasks.items():
             for blocker in dict.fromkeys(task.blocked_by):
-                if blocker in blocked:
-                    blocked[blocker].append(id)
+                blocks[blocker].append(id)
         repaired = {
             id: rules.like(
                 task,
                 blocked_by=tuple(one for one in task.blocked_by if one in tasks),
-                blocks=tuple(blocked[id]),
+                blocks=tuple(blocks[id]),
             )
             for id, task in tasks.items()
         }

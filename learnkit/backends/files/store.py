@@ -177,11 +177,6 @@ class Document:
         with self.change(default) as value:
             return act(value)
 
-    def write(self, value: Any) -> None:
-        """Replace the value."""
-        with locked(self.path.parent):
-            _write(self.path, value)
-
     def damaged(self, problem: str) -> UsageError:
         """Return the error for what the file holds: it names the file, and says what to do."""
         self._seen = False  # whoever removes it now does what this says
