@@ -7,7 +7,7 @@ the dict and store nothing.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from learnkit.backends.task import MAX_DESCRIPTION, Changes, Status, Task
@@ -48,14 +48,14 @@ def change(tasks: dict[int, Task], id: int, changes: Changes) -> list[Task]:
         _delete(tasks, id)
     elif status is not None:
         tasks[id] = _moved(tasks, tasks[id], status, changes.owner)
-    summary, worktree = changes.result_summary, changes.worktree
-    if summary is not None and len(summary) > MAX_DESCRIPTION:
+    if len(changes.result_summary or "") > MAX_DESCRIPTION:
         raise ToolError(f"result_summary is too long; at most {MAX_DESCRIPTION:,} characters fit")
-    if summary is not None and id in tasks:
-        tasks[id] = replace(tasks[id], result_summary=summary)
-    if worktree is not None and id in tasks:
-        tasks[id] = replace(tasks[id], worktree=worktree)
-    return [tasks[id]] if id in tasks else []
+    texts = {"result_summary": changes.result_summary, "worktree": changes.worktree}
+    given = {name: text for name, text in texts.items() if text is not None}
+    if id not in tasks:
+        return []
+    tasks[id] = like(tasks[id], **given)
+    return [tasks[id]]
 
 
 def claim(
@@ -93,7 +93,7 @@ def renew(
     until = _until(lease, now)
     # Never an earlier end: a clock that was set back, and is put right, must not end the lease.
     renewed = [
-        replace(task, lease_until=max(until, task.lease_until, key=_moment))
+        replace(task, lease_until=max(until, task.lease_until or until, key=datetime.fromisoformat))
         for task in _held(tasks, owner, incarnation)
     ]
     tasks.update((task.id, task) for task in renewed)
@@ -108,10 +108,6 @@ def _until(lease: float, now: datetime) -> str:
 
 def _held(tasks: dict[int, Task], owner: str, incarnation: str) -> list[Task]:
     return [task for task in tasks.values() if holds(task, owner, incarnation)]
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text) if text else datetime.min.replace(tzinfo=UTC)
 
 
 def holds(task: Task, owner: str, incarnation: str) -> bool:

@@ -97,21 +97,7 @@ class BoardTests(BackendCase):
             with self.second(backend) as second:
                 mine = second.board()
                 for _ in range(25):
-                    one, other = chance.randint(1, 12), chance.randint(1, 12)
-                    with suppress(ToolError):
-                        match chance.randrange(6):
-                            case 0:
-                                mine.update(one, add_blocked_by=[other])
-                            case 1:
-                                mine.update(one, "pending")
-                            case 2:
-                                mine.update(one, "completed")
-                            case 3:
-                                mine.update(one, remove_blocked_by=[other])
-                            case 4 if one > 10:
-                                mine.update(one, "deleted")
-                            case _:
-                                mine.claim(one, f"w{number}", lease=LONG)
+                    _outcome(mine, *_call(chance, [*range(1, 13)]))
                     check(mine)
 
         at_once(play)

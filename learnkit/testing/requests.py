@@ -49,16 +49,6 @@ class RequestTests(BackendCase):
             requests.answer(asked.id, "alice", "approved")
         assert requests.get(stays.id) == stays
 
-    def test_whether_a_plan_is_needed_is_known_everywhere(self, backend: Backend) -> None:
-        """And what is said last counts."""
-        requests = backend.requests()
-        assert requests.requires_plan() is False
-        for required in (True, True, False, True):
-            requests.require_plan(required)
-            with self.second(backend) as second:
-                assert second.requests().requires_plan() is required
-        assert requests.all() == []
-
     def test_a_member_in_a_process_of_its_own_is_heard_of(self, backend: Backend) -> None:
         """Its beats say where it is, and when that was, until a later run takes the name over."""
         roster = backend.roster()

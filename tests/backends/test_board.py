@@ -1,12 +1,9 @@
-"""The board: against a simple model, by real processes, and killed at every step."""
+"""The board: against a simple model, and killed at every step."""
 
 from __future__ import annotations
 
 import json
-import random
 import shutil
-import subprocess
-import sys
 import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,13 +21,7 @@ from learnkit.backends.rules import NEXT
 from learnkit.errors import ToolError, UsageError
 from learnkit.testing.case import check, fill
 
-WORKER = Path(__file__).parents[1] / "support" / "board_worker.py"
 STATUSES = [*NEXT, "deleted"]
-
-
-def worker(*arguments: object) -> subprocess.Popen[str]:
-    line = [sys.executable, str(WORKER), *map(str, arguments)]
-    return subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def board_of(folder: Path, edges: str = "", count: int = 0) -> TaskBoard:
@@ -38,10 +29,6 @@ def board_of(folder: Path, edges: str = "", count: int = 0) -> TaskBoard:
     board = TaskBoard(folder)
     fill(board, edges, count)
     return board
-
-
-def statuses(board: TaskBoard) -> dict[int, str]:
-    return {task.id: task.status for task in board.tasks()}
 
 
 # A model of it
@@ -388,35 +375,6 @@ def test_both_directions_are_mended_at_the_start(tmp_path: Path) -> None:
     check(board)
     assert board.get(1).blocks == (2,)
     assert board.get(2).blocked_by == (1,)
-
-
-# Many processes
-
-
-@pytest.mark.slow
-def test_sixty_tasks_and_four_processes_each_is_claimed_once(tmp_path: Path) -> None:
-    board = board_of(tmp_path, count=60)
-    chance = random.Random(5)
-    for id in range(2, 61):
-        for blocker in chance.sample(range(1, id), k=min(id - 1, chance.randrange(3))):
-            board.update(id, add_blocked_by=[blocker])
-    workers = [worker(tmp_path, f"w{number}") for number in range(4)]
-    for one in workers:
-        assert one.stdout is not None
-        assert one.stdout.readline() == "ready\n"
-    for one in workers:
-        assert one.stdin is not None
-        one.stdin.write("go\n")
-        one.stdin.flush()
-    shares = []
-    for one in workers:
-        output, _ = one.communicate(timeout=60)
-        assert one.returncode == 0
-        shares.append(list(map(int, output.split())))
-    assert sorted(id for share in shares for id in share) == list(range(1, 61))
-    assert sum(map(bool, shares)) > 1  # else they have not raced
-    assert set(statuses(board).values()) == {"completed"}
-    check(board)
 
 
 # Killed at every step

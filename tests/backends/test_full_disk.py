@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,8 @@ import pytest
 from full_disk import room
 from profiles import mostly_slow
 
-import learnkit as lk
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.files.mailbox import Mailbox
-from learnkit.core import transcript
 
 CHANGES: dict[str, Callable[[TaskBoard], object]] = {
     "connect": lambda board: board.update(4, add_blocked_by=[1], add_blocks=[5, 6]),
@@ -97,31 +94,3 @@ def test_mail_that_was_not_sent_is_in_no_inbox(tmp_path: Path, size: int) -> Non
         *first, last = box.all(name)
         assert first == before[name], "what was not sent is not sent later"
         assert last.content == "after"
-
-
-def test_compaction_leaves_the_array_and_the_run_goes_on(tmp_path: Path) -> None:
-    days = iter(range(1, 15))
-
-    @lk.tool
-    def read(day: int) -> str:
-        """Read the log of a day."""
-        return f"day {day}: {'It was 31 degrees. ' * 60}"
-
-    def model(request: Any) -> Any:
-        assert "tools" in request, "nothing may be summarised that is not saved"
-        day = next(days, None)
-        return lk.say("That was all.") if day is None else lk.use("read", day=day)
-
-    folder = tmp_path / ".transcripts"
-    compaction = lk.Compaction(3_000, 99, folder)
-    agent = lk.Agent(lk.scripted(model), [lk.Toolbox(read), compaction])
-    with room(1_000), suppress(OSError):  # which would end the run
-        agent.run("Read all days.")
-    assert agent.outcome is not None
-    assert agent.outcome.text == "That was all."
-    failed = [one.data["error"] for one in agent.events if one.type == "compaction.failed"]
-    assert failed
-    assert all("cannot be saved: [Errno 27] File too large" in error for error in failed)
-    assert len(agent.messages) == 30
-    assert list(folder.iterdir()) == []
-    assert transcript.save(agent.messages, folder, "lead").name == "lead-1.jsonl"

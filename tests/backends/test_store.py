@@ -14,11 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from learnkit.backends.files.store import (
-    Counter,
     Document,
     Journal,
+    counted,
     locked,
+    next_number,
     recover,
+    write_in_place,
     write_together,
 )
 from learnkit.errors import UsageError
@@ -137,18 +139,17 @@ def test_threads_take_turns_and_a_holder_may_ask_again(tmp_path: Path) -> None:
 
 def test_a_counter_is_written_in_place(tmp_path: Path) -> None:
     """A shorter number leaves blanks behind it, and a file that is missing is made."""
-    counter = Counter(tmp_path / "deep" / "n.json")
-    (tmp_path / "deep").mkdir()
-    counter.give(99_999)
+    path = tmp_path / "n.json"
+    write_in_place(path, counted(99_999))
     long = '{\n  "next_id": 100000,\n  "version": 1\n}\n'
-    assert (counter.path.read_text(), counter.next()) == (long, 100_000)
-    file = counter.path.stat().st_ino
-    counter.give(8)
+    assert (path.read_text(), next_number(path)) == (long, 100_000)
+    file = path.stat().st_ino
+    write_in_place(path, counted(8))
     short = '{\n  "next_id": 9,\n  "version": 1\n}\n'
-    assert (counter.path.read_text(), counter.next()) == (short.ljust(len(long)), 9)
-    assert counter.path.stat().st_ino == file
-    counter.give(9_999_999)
-    assert counter.path.read_text() == long.replace("100000", "10000000")
+    assert (path.read_text(), next_number(path)) == (short.ljust(len(long)), 9)
+    assert path.stat().st_ino == file
+    write_in_place(path, counted(9_999_999))
+    assert path.read_text() == long.replace("100000", "10000000")
 
 
 # Journals

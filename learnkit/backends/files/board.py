@@ -15,11 +15,9 @@ from typing import Any
 
 from learnkit.backends import rules
 from learnkit.backends.board import Board, Rule, Which
-from learnkit.backends.files.store import Counter, locked, recover, write_together
+from learnkit.backends.files.store import counted, locked, next_number, recover, write_together
 from learnkit.backends.files.task_folder import Folder
 from learnkit.backends.task import Task, checked
-
-_COUNTER = "board.json"
 
 
 class TaskBoard(Board):
@@ -38,18 +36,18 @@ class TaskBoard(Board):
         self.folder = Path(folder)
         self._now = now or _utc
         self._files = Folder(self.folder)
-        self._counter = Counter(self.folder / _COUNTER)
+        self._counter = self.folder / "board.json"
         if self.folder.is_dir():
             recover(self.folder)
             with locked(self.folder):
-                self._counter.next()  # a newer version is refused before anything is read
+                next_number(self._counter)  # a newer version is refused before anything is read
                 self._repair(self._files.tasks())
 
     def create(self, subject: str, description: str = "", *, tags: Iterable[str] = ()) -> Task:
         with locked(self.folder):
             id = self._next_id()
             task = checked(Task(id, subject, description, tags=tuple(tags)))
-            changes = {_COUNTER: self._counter.after(id), task.file: task.to_json()}
+            changes = {self._counter.name: counted(id), task.file: task.to_json()}
             write_together(self.folder, changes)
             return task
 
@@ -65,10 +63,10 @@ class TaskBoard(Board):
 
     def _next_id(self) -> int:
         """The number of a new task: what the counter says, unless a file contradicts it."""
-        id = self._counter.next()
+        id = next_number(self._counter)
         if id > 1 and not self._files.tasks([id]):
             return id
-        return self._counter.next(max(self._files.tasks(), default=0))
+        return next_number(self._counter, max(self._files.tasks(), default=0))
 
     def _load(self, which: Which) -> dict[int, Task]:
         if isinstance(which, int) and (task := self._files.tasks([which]).get(which)):

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.backends.files.store import (
-    Counter,
     Document,
     Journal,
     append_together,
+    counted,
     locked,
+    next_number,
     settled,
     write_in_place,
 )
@@ -49,13 +50,13 @@ class Mailbox(MailBackend):
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self._counter = Counter(self.folder / "mail.json")
+        self._counter = self.folder / "mail.json"
         self._numbered: dict[str, tuple[int, int]] = {}  # by inbox: bytes read, highest number
 
     def open(self, name: str) -> None:
         path = self._path(name)
         with locked(self.folder):
-            self._counter.next()  # a newer version is refused before anything is written
+            next_number(self._counter)  # a newer version is refused before anything is written
             path.touch()
 
     @property
@@ -113,13 +114,13 @@ class Mailbox(MailBackend):
         more: dict[str, Any],
     ) -> list[Mail]:
         """Number a message for each recipient and append it; the caller holds the lock."""
-        first = self._counter.next(self._highest())
+        first = next_number(self._counter, self._highest())
         sent = at.isoformat() if at else ""
         messages = [
             Mail(f"m{number}", type, sender, to, content, sent, more)
             for number, to in enumerate(names, start=first)
         ]
-        self._counter.give(first + len(names) - 1)
+        write_in_place(self._counter, counted(first + len(names) - 1))
         append_together(self.folder, {f"{one.to}.jsonl": one.to_json() for one in messages})
         return messages
 

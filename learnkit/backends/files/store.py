@@ -183,33 +183,23 @@ class Document:
         return UsageError(f"{self.path} {problem}; mend it or remove it")
 
 
-class Counter:
-    """The numbers that were given in a folder, so that none is given twice.
+def next_number(path: Path, highest: int = 0) -> int:
+    """Return the number that comes next in a folder, so that none is given twice.
 
-    It knows those that were removed since, too. Where its file is missing or damaged, the numbers
-    in use count alone.
+    The counter's file knows those that were removed since, too. Where it is missing or damaged, the
+    numbers in use count alone.
     """
+    try:
+        counter = Document(path).read()
+    except UsageError:
+        counter = None
+    check_version(path, counter)
+    return following(counter.get("next_id") if isinstance(counter, dict) else None, highest)
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
 
-    def next(self, highest: int = 0) -> int:
-        """Return the number that comes next."""
-        try:
-            counter = Document(self.path).read()
-        except UsageError:
-            counter = None
-        check_version(self.path, counter)
-        stored = counter.get("next_id") if isinstance(counter, dict) else None
-        return following(stored, highest)
-
-    def after(self, number: int) -> dict[str, int]:
-        """Return what the file holds once a number was given."""
-        return {"next_id": number + 1, "version": VERSION}
-
-    def give(self, number: int) -> None:
-        """Note that a number was given. The caller holds the folder's lock."""
-        write_in_place(self.path, self.after(number))
+def counted(number: int) -> dict[str, int]:
+    """Return what a counter's file holds once a number was given."""
+    return {"next_id": number + 1, "version": VERSION}
 
 
 def check_version(path: Path, value: Any) -> None:
