@@ -67,7 +67,8 @@ def open_backend(
     if not patience > 0:
         raise UsageError(f"patience is {patience} s; give a number above 0")
     url = _parsed(scheme, address)
-    from learnkit.backends.sql import Database, SqlBackend
+    from learnkit.backends.sql.backend import SqlBackend
+    from learnkit.backends.sql.database import Database
 
     database = Database(url, now, min(patience, OPENING), waiting)
     if database.remote:

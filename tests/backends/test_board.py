@@ -203,6 +203,14 @@ def test_who_may_change_a_task_in_progress(tmp_path: Path) -> None:
         board.claim(1, "alice")
 
 
+def test_a_deleted_task_leaves_the_others_as_they_were(tmp_path: Path) -> None:
+    board = board_of(tmp_path, "1>3 2>3 2>4 3>5 4>5")
+    assert board.update(3, "deleted") is None
+    assert [(task.id, task.blocked_by, task.blocks) for task in board.tasks()] == [
+        *((1, (), ()), (2, (), (4,)), (4, (2,), (5,)), (5, (4,), ())),
+    ]
+
+
 def test_a_file_edited_by_hand_is_seen_at_once_and_kept(tmp_path: Path) -> None:
     board = board_of(tmp_path, count=2)
     path = tmp_path / "task_2.json"
