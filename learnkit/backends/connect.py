@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from learnkit.errors import UsageError, extra
 from learnkit.runtime.clock import Clock, SystemClock
-from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,12 +67,8 @@ def open_backend(
     if not patience > 0:
         raise UsageError(f"patience is {patience} s; give a number above 0")
     url = _parsed(scheme, address)
-    if url.get_backend_name() == "postgresql" and isinstance(clock, VirtualClock):
-        raise UsageError(
-            "PostgreSQL measures leases on its own clock, which a VirtualClock cannot move; use a "
-            "SystemClock, or an address that begins with sqlite: or files:"
-        )
-    from learnkit.backends.sql import Database, SqlBackend
+    from learnkit.backends.sql.backend import SqlBackend
+    from learnkit.backends.sql.database import Database
 
     database = Database(url, now, min(patience, OPENING), waiting)
     if database.remote:

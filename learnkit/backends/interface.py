@@ -3,9 +3,9 @@
 The mechanisms use these interfaces and nothing else, so a team can work with a server in place of
 the files in ``learnkit.backends.files``; ``learnkit.backends.sql`` keeps the same promises with a
 database. A backend is any object with these methods; it need not inherit from anything. A board
-that inherits from ``BoardBackend`` has ``update`` from there, and writes only ``change``. What is
-stored is in the modules beside this one: ``mail``, ``task`` and ``request``. ``learnkit.testing``
-has a test for each promise, to run against a backend of your own.
+that inherits from ``learnkit.backends.board.Board`` has all the rules, and only loads and stores
+tasks. What is stored is in the modules beside this one: ``mail``, ``task`` and ``request``.
+``learnkit.testing`` has a test for each promise, to run against a backend of your own.
 
 All of them have in common:
 
@@ -33,14 +33,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from learnkit.backends.mail import Mail, Type
-    from learnkit.backends.request import Answer, Kind, Request
+    from learnkit.backends.roster import Roster
     from learnkit.backends.task import Change, Status, Task
-
-#: One member of a team: ``name``, ``role`` and ``status``. A member that lives in a process of its
-#: own also has its ``incarnation`` and, after its first beat, ``where`` it runs; ``heard``, when
-#: its last beat came (ISO 8601); ``silent``, how many whole seconds ago that was; and ``up``, if
-#: the server was away meanwhile: for how many seconds it could have been heard since.
-Member = dict[str, str]
+    from learnkit.backends.tracker import Tracker
 
 
 class InboxReader(Protocol):
@@ -339,168 +334,6 @@ class BoardBackend(Protocol):
         """
 
 
-class RequestBackend(Protocol):
-    """The requests of a team; ``files.tracker.Tracker`` keeps them in a file.
-
-    A request is pending until it is answered, once and only by its addressee, or until it expires:
-    at its deadline, or because the teammate that it concerns has ended or has a new assignment.
-    ``learnkit.backends.request.ANSWERS`` lists what may be answered.
-    """
-
-    def open(
-        self, kind: Kind, sender: str, to: str, content: str, within: float | None = None
-    ) -> Request:
-        """Store a new request in the teammate's present assignment.
-
-        Args:
-            kind: of the request.
-            sender: who asks.
-            to: who may answer.
-            content: what is asked.
-            within: seconds until it expires; None for never.
-
-        Returns:
-            The pending request, with an id that no other request has.
-
-        Raises:
-            ToolError: if a request of this kind is pending for this teammate.
-        """
-
-    def answer(self, id: str, by: str, state: Answer, note: str = "") -> Request:
-        """Answer a request. Of several answers only the first one counts.
-
-        Args:
-            id: of the request.
-            by: who answers.
-            state: the answer.
-            note: a reason, or feedback.
-
-        Returns:
-            The request with its answer.
-
-        Raises:
-            ToolError: if there is no such request, ``by`` is not its addressee, it is no longer
-                pending, or this kind has no such answer.
-        """
-
-    def expire(self, id: str, why: str) -> Request | None:
-        """Expire a pending request.
-
-        Args:
-            id: of the request.
-            why: the note that it gets.
-
-        Returns:
-            The expired request; None if it was not pending any more.
-
-        Raises:
-            ToolError: if there is no such request.
-        """
-
-    def expire_all(self, teammate: str, why: str) -> list[Request]:
-        """Expire what is pending for a teammate.
-
-        Args:
-            teammate: name of the teammate that was asked, or has submitted.
-            why: the note that the requests get.
-
-        Returns:
-            The requests that have expired by this call.
-        """
-
-    def assign(self, teammate: str) -> list[Request]:
-        """Begin a new assignment of a teammate: nothing from the last one counts for it.
-
-        Args:
-            teammate: name of the teammate.
-
-        Returns:
-            The requests that have expired by this call.
-        """
-
-    def get(self, id: str) -> Request:
-        """Return one request.
-
-        Args:
-            id: of the request.
-
-        Raises:
-            ToolError: if there is none with this id.
-        """
-
-    def all(self) -> list[Request]:
-        """Return every request, in the order in which they were opened."""
-
-    def current(self, teammate: str) -> Request | None:
-        """Return the last plan that a teammate has submitted in its present assignment.
-
-        Args:
-            teammate: name of the teammate.
-        """
-
-    def require_plan(self, required: bool) -> None:
-        """Say whether members in processes of their own may write only after a plan was approved.
-
-        The lead's harness says it here, so that they learn of it.
-
-        Args:
-            required: whether they must.
-        """
-
-    def requires_plan(self) -> bool:
-        """Whether they must; False if nothing was said."""
-
-
-class RosterBackend(Protocol):
-    """The members of a team; ``files.roster.Roster`` keeps them in a file.
-
-    People read it, and after a restart the harness: a member of an earlier process gives its tasks
-    back. A member that runs in a process of its own, perhaps on another machine, says by its beats
-    that it is alive.
-    """
-
-    def members(self) -> list[Member]:
-        """Return what is known of each member, in the order in which they joined."""
-
-    def note(self, entry: Member, *, held_by: str | None = None) -> bool:
-        """Add a member, or replace the entry with the same name.
-
-        Args:
-            entry: ``name``, ``role`` and ``status``. A member that lives in a process of its own
-                also gives its ``incarnation``, a text that no other run of it has: it has the name
-                from then on, and its beats stay in the entry when it is noted again.
-            held_by: change the entry only if its present incarnation is this one; empty for a
-                member in the lead's process. So a member that was replaced can't overwrite the
-                entry of its successor. None to take the name, whoever has it.
-
-        Returns:
-            Whether the entry was stored. False if the name belongs to another incarnation now, or
-            to no member; then nothing has changed.
-        """
-
-    def beat(self, name: str, incarnation: str, where: str) -> bool:
-        """Note that a member is alive.
-
-        Args:
-            name: of the member.
-            incarnation: with which it was noted.
-            where: where it runs, such as the name of its machine.
-
-        Returns:
-            False if the name belongs to another incarnation now, or to a member in the lead's
-            process: then this one should end.
-
-        Raises:
-            ToolError: if there is no such member.
-        """
-
-    def begin(self) -> None:
-        """Begin a new process of the lead: the members of its earlier ones have shut down.
-
-        Members with an incarnation live in processes of their own, and stay as they are.
-        """
-
-
 class Backend(Protocol):
     """One place that keeps everything of one or several teams; see :func:`learnkit.open_backend`.
 
@@ -530,14 +363,14 @@ class Backend(Protocol):
             team: its name.
         """
 
-    def requests(self, team: str = "team") -> RequestBackend:
+    def requests(self, team: str = "team") -> Tracker:
         """Return the requests of a team.
 
         Args:
             team: its name.
         """
 
-    def roster(self, team: str = "team") -> RosterBackend:
+    def roster(self, team: str = "team") -> Roster:
         """Return the members of a team.
 
         Args:

@@ -44,8 +44,12 @@ class LeasedBoard(BoardBackend):
             if status == "in_progress" and not mine:
                 self.claim(id, self._owner)
                 new = True
-            elif task.status == "in_progress" and task.owner == self._owner and not mine:
-                self._check_known(id)
+            # Where there is a token, the board itself refuses what this run has lost.
+            elif (task.status, task.owner) == ("in_progress", self._owner) and not (
+                mine or id in self._tokens
+            ):
+                earlier = f"an earlier run of {self._owner}"
+                raise ToolError(f"{earlier} has begun task {id}; claim it before you go on")
         try:
             owner = self._owner if status == "in_progress" else ""
             left = None if new else status
@@ -64,13 +68,6 @@ class LeasedBoard(BoardBackend):
 
     def release(self, owner: str, incarnation: str) -> list[Task]:
         return self._board.release(owner, incarnation)
-
-    def _check_known(self, id: int) -> None:
-        """Refuse what an earlier run has begun; the board itself refuses what this one has lost."""
-        if id not in self._tokens:
-            raise ToolError(
-                f"an earlier run of {self._owner} has begun task {id}; claim it before you go on"
-            )
 
     # What needs no token
 

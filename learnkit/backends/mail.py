@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -71,6 +72,12 @@ def checked_name(name: str) -> str:
 def is_name(name: str) -> bool:
     """Whether an inbox may have this name."""
     return bool(_NAME.fullmatch(name))
+
+
+def unknown_inbox(name: str, known: Iterable[str]) -> ToolError:
+    """Return the error for a name that no inbox has."""
+    there = ", ".join(known) or "none"
+    return ToolError(f"there is no inbox for {name!r}; there are inboxes for: {there}")
 
 
 def check_content(content: str) -> None:

@@ -1,14 +1,13 @@
 """What may happen to a task: the rules of every board, whatever keeps its tasks.
 
-The functions work on tasks by id. A file-based board gives them all of its tasks, a database those
-that the change may touch. They change the dict and store nothing.
+The functions work on tasks by id: all of a board's, or those that the change may touch. They change
+the dict and store nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from learnkit.backends.task import MAX_DESCRIPTION, Changes, Status, Task
@@ -24,19 +23,13 @@ NEXT: dict[Status, tuple[Status, ...]] = {
 }
 
 #: How many ids an error about an unknown one names.
-NAMED = 20
+_NAMED = 20
 
 _BEGUN = ("in_progress", "completed")
 
 
-def unknown(id: int, known: Sequence[int]) -> ToolError:
-    """Return the error for an id that no task has."""
-    named = ", ".join(map(str, known[:NAMED])) + (", …" if len(known) > NAMED else "")
-    return ToolError(f"there is no task {id}; the board has: {named or 'none'}")
-
-
-def change(tasks: dict[int, Task], id: int, changes: Changes) -> None:
-    """Change a task as :meth:`BoardBackend.update` says."""
+def change(tasks: dict[int, Task], id: int, changes: Changes) -> list[Task]:
+    """Change a task as :meth:`BoardBackend.update` says; return it, unless it was deleted."""
     task, status = find(tasks, id), changes.status
     if changes.token is not None and changes.token != task.token:
         raise ToolError(f"task {id} is not yours any more: {_present(task, changes.by)}")
@@ -55,52 +48,66 @@ def change(tasks: dict[int, Task], id: int, changes: Changes) -> None:
         _delete(tasks, id)
     elif status is not None:
         tasks[id] = _moved(tasks, tasks[id], status, changes.owner)
-    summary, worktree = changes.result_summary, changes.worktree
-    if summary is not None and len(summary) > MAX_DESCRIPTION:
+    if len(changes.result_summary or "") > MAX_DESCRIPTION:
         raise ToolError(f"result_summary is too long; at most {MAX_DESCRIPTION:,} characters fit")
-    if summary is not None and id in tasks:
-        tasks[id] = replace(tasks[id], result_summary=summary)
-    if worktree is not None and id in tasks:
-        tasks[id] = replace(tasks[id], worktree=worktree)
+    texts = {"result_summary": changes.result_summary, "worktree": changes.worktree}
+    given = {name: text for name, text in texts.items() if text is not None}
+    if id not in tasks:
+        return []
+    tasks[id] = like(tasks[id], **given)
+    return [tasks[id]]
 
 
-def claimed(
+def claim(
     tasks: dict[int, Task],
-    task: Task,
+    id: int,
     owner: str,
     incarnation: str,
     lease: float | None,
     now: datetime,
-) -> Task:
-    """Return a task as it is after a claim."""
+) -> list[Task]:
+    """Claim a task, if it is ready or under a lease that is over."""
+    if not owner:
+        raise ToolError("the owner is empty; name the agent that claims the task")
+    until = "" if lease is None else _until(lease, now)
+    task = find(tasks, id)
     if task.status != "pending" and not is_over(task, now):
         taken = f" by {task.owner}" if task.owner else ""
-        raise ToolError(f"task {task.id} is {task.status}{taken}; claim one that is ready")
+        raise ToolError(f"task {id} is {task.status}{taken}; claim one that is ready")
     free = replace(task, status="pending", owner="")
-    until = "" if lease is None else (now + timedelta(seconds=lease)).isoformat()
-    return _moved(tasks, free, "in_progress", owner, incarnation, until)
+    tasks[id] = _moved(tasks, free, "in_progress", owner, incarnation, until)
+    return [tasks[id]]
 
 
-def released(tasks: Iterable[Task], owner: str, incarnation: str) -> list[Task]:
-    """Return the tasks that a run of a worker holds, as they are once it has given them back."""
-    return [_handed_on(task, "pending") for task in tasks if holds(task, owner, incarnation)]
+def release(tasks: dict[int, Task], owner: str, incarnation: str) -> list[Task]:
+    """Give back the tasks that a run of a worker holds."""
+    released = [_handed_on(task, "pending") for task in _held(tasks, owner, incarnation)]
+    tasks.update((task.id, task) for task in released)
+    return released
 
 
-def renewed(
-    tasks: Iterable[Task], owner: str, incarnation: str, lease: float, now: datetime
+def renew(
+    tasks: dict[int, Task], owner: str, incarnation: str, lease: float, now: datetime
 ) -> list[Task]:
-    """Return the tasks that a run of a worker holds, with a new end of their leases."""
-    until = (now + timedelta(seconds=lease)).isoformat()
+    """Give the tasks that a run of a worker holds a new end of their leases."""
+    until = _until(lease, now)
     # Never an earlier end: a clock that was set back, and is put right, must not end the lease.
-    return [
-        replace(one, lease_until=max(until, one.lease_until, key=_moment))
-        for one in tasks
-        if holds(one, owner, incarnation)
+    renewed = [
+        replace(task, lease_until=max(until, task.lease_until or until, key=datetime.fromisoformat))
+        for task in _held(tasks, owner, incarnation)
     ]
+    tasks.update((task.id, task) for task in renewed)
+    return renewed
 
 
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text) if text else datetime.min.replace(tzinfo=UTC)
+def _until(lease: float, now: datetime) -> str:
+    """The end of a lease that begins now."""
+    check_lease(lease)
+    return (now + timedelta(seconds=lease)).isoformat()
+
+
+def _held(tasks: dict[int, Task], owner: str, incarnation: str) -> list[Task]:
+    return [task for task in tasks.values() if holds(task, owner, incarnation)]
 
 
 def holds(task: Task, owner: str, incarnation: str) -> bool:
@@ -114,9 +121,9 @@ def is_over(task: Task, now: datetime) -> bool:
     return bool(leased) and now > datetime.fromisoformat(task.lease_until)
 
 
-def can_be_claimed(task: Task, tasks: dict[int, Task], now: datetime) -> bool:
-    """Whether a task is ready, or in progress under a lease that is over."""
-    return is_ready(task, tasks) or is_over(task, now)
+def ready(tasks: dict[int, Task], now: datetime) -> list[Task]:
+    """Return the tasks that can be claimed: free ones, and those whose lease is over."""
+    return [task for task in tasks.values() if is_ready(task, tasks) or is_over(task, now)]
 
 
 def differs(old: Task | None, new: Task | None) -> bool:
@@ -126,16 +133,10 @@ def differs(old: Task | None, new: Task | None) -> bool:
     return old != replace(new, lease_until=old.lease_until)
 
 
-def check_lease(lease: float | None) -> None:
+def check_lease(lease: float) -> None:
     """Refuse a length that no lease can have."""
-    if lease is not None and not 0 < lease < float("inf"):
+    if not 0 < lease < float("inf"):
         raise UsageError(f"the lease is {lease} s; give a number above 0, or None")
-
-
-def check_owner(owner: str) -> None:
-    """Refuse a claim without a name."""
-    if not owner:
-        raise ToolError("the owner is empty; name the agent that claims the task")
 
 
 def may_change(task: Task, by: str) -> bool:
@@ -147,7 +148,8 @@ def may_change(task: Task, by: str) -> bool:
 def find(tasks: dict[int, Task], id: int) -> Task:
     """Return a task."""
     if id not in tasks:
-        raise unknown(id, list(tasks))
+        named = ", ".join(map(str, [*tasks][:_NAMED])) + (", …" if len(tasks) > _NAMED else "")
+        raise ToolError(f"there is no task {id}; the board has: {named or 'none'}")
     return tasks[id]
 
 

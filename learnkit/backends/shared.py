@@ -10,6 +10,12 @@ from typing import Any, Protocol, TypeVar
 
 from learnkit.errors import UsageError
 
+#: Version of the values and files that a backend writes. What has none has version 1.
+VERSION = 1
+
+#: Numbers of tasks, messages and requests stay below.
+MAX_ID = 10**9
+
 T = TypeVar("T")
 
 
@@ -19,14 +25,17 @@ class Shared(Protocol):
     def read(self, default: Any = None) -> Any:
         """Return the value as it is, or ``default`` if none was stored."""
 
-    def update(
-        self, act: Callable[[Any], T], default: Any = None, *, repeatable: bool = False
-    ) -> T:
+    def update(self, act: Callable[[Any], T], default: Any = None) -> T:
         """Let a function change the value in place, with no other change between.
 
         It returns what the function returns, which JSON can hold. Nothing changes when it raises.
-        Only what is ``repeatable`` may happen twice, if a connection breaks.
         """
 
     def damaged(self, problem: str) -> UsageError:
         """Return the error for what is stored: it says where that is."""
+
+
+def following(stored: Any, highest: int) -> int:
+    """Return the number that comes next, from what a counter says and from what is in use."""
+    sound = type(stored) is int and 0 < stored < MAX_ID
+    return max(stored if sound else 1, highest + 1)

@@ -65,22 +65,12 @@ class Task:
 
     def to_json(self) -> dict[str, Any]:
         """The task as its file has it."""
-        return {
-            "id": self.id,
-            "subject": self.subject,
-            "description": self.description,
-            "status": self.status,
-            "blockedBy": list(self.blocked_by),
-            "blocks": list(self.blocks),
-            "owner": self.owner,
-            "tags": list(self.tags),
-            **({"result_summary": self.result_summary} if self.result_summary else {}),
-            **({"worktree": self.worktree} if self.worktree else {}),
-            **({"token": self.token} if self.token else {}),
-            **({"incarnation": self.incarnation} if self.incarnation else {}),
-            **({"lease_until": self.lease_until} if self.lease_until else {}),
-            **self.more,
-        }
+        stored: dict[str, Any] = {}
+        for key, (name, kind, _) in _FIELDS.items():
+            value = getattr(self, name)
+            if value or key in _ALWAYS:
+                stored[key] = list(value) if kind is list else value
+        return {**stored, **self.more}
 
     @classmethod
     def from_json(cls, data: Any) -> Task:
@@ -93,16 +83,14 @@ class Task:
             if key not in fields:
                 continue
             value: Any = fields.pop(key)
-            items: list[Any] = value if kind is list and isinstance(value, list) else []
-            if not isinstance(value, kind) or not all(type(one) is of for one in items):
+            items = value if type(value) is list else []
+            if type(value) is not kind or any(type(one) is not of for one in items):
                 raise ValueError(f"{key} is {value!r}")
             given[name] = tuple(items) if kind is list else value
-        if type(given.get("id")) is not int or not given.get("subject"):
+        if "id" not in given or not given.get("subject"):
             raise ValueError("it has no id, or no subject")
         if given.get("status", "pending") not in get_args(Status):
             raise ValueError(f"status is {given['status']!r}")
-        if type(given.get("token", 0)) is not int:
-            raise ValueError(f"token is {given['token']!r}")
         if given.get("lease_until") and not _is_time(given["lease_until"]):
             raise ValueError(f"lease_until is {given['lease_until']!r}")
         return cls(**given, more=fields)
@@ -142,6 +130,9 @@ _FIELDS: dict[str, tuple[str, type, type]] = {
     "incarnation": ("incarnation", str, str),
     "lease_until": ("lease_until", str, str),
 }
+
+#: What a file has even where it is empty.
+_ALWAYS = ("description", "blockedBy", "blocks", "owner", "tags")
 
 
 def _is_time(text: str) -> bool:

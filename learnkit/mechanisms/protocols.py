@@ -38,7 +38,7 @@ from learnkit.runtime.clock import joined
 from learnkit.runtime.interrupts import unbroken
 
 if TYPE_CHECKING:
-    from learnkit.backends.interface import RequestBackend
+    from learnkit.backends.tracker import Tracker
     from learnkit.core.agent import Agent
     from learnkit.runtime.clock import Signal, Worker
 
@@ -102,7 +102,7 @@ class Protocols(Mechanism, Extension):
         if any(isinstance(one, Protocols) for one in team.extensions):
             raise UsageError("this team has its protocols already")
         self.team, self.deadline = team, deadline
-        self._tracker: RequestBackend | None = None
+        self._tracker: Tracker | None = None
         self._watches: dict[str, tuple[Signal, Worker]] = {}  # by request id: answered, deadline
         self._required = plan_required
         self._imposed = False  # whether the lead's process has said who needs a plan
@@ -110,7 +110,7 @@ class Protocols(Mechanism, Extension):
         team.extensions.append(self)
 
     @property
-    def tracker(self) -> RequestBackend:
+    def tracker(self) -> Tracker:
         """The state of every request of the team.
 
         Raises:

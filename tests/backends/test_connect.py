@@ -97,14 +97,13 @@ def test_the_tables_are_made_once_by_a_command(tmp_path: Path) -> None:
 # Tables
 
 
-@pytest.mark.parametrize(("version", "age"), [(2, "a newer"), (0, "an older")])
-def test_tables_of_another_version_are_left_alone(version: int, age: str, tmp_path: Path) -> None:
+def test_tables_of_another_version_are_left_alone(tmp_path: Path) -> None:
     run("backend", "init", sqlite(tmp_path))
     with closing(sqlite3.connect(tmp_path / "team.db")) as connection:
-        connection.execute(f"UPDATE learnkit_meta SET value = {version} WHERE name = 'version'")
+        connection.execute("UPDATE learnkit_meta SET value = 2 WHERE name = 'version'")
         connection.commit()
     for create in (False, True):
-        with pytest.raises(lk.UsageError, match=f"by {age} learnkit: they have version {version}"):
+        with pytest.raises(lk.UsageError, match="by another learnkit: they have version 2"):
             lk.open_backend(sqlite(tmp_path), create=create)
 
 

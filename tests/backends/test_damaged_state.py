@@ -19,9 +19,8 @@ from profiles import examples
 import learnkit as lk
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.files.mailbox import Mailbox
-from learnkit.backends.files.roster import Roster
 from learnkit.backends.files.store import Journal
-from learnkit.backends.files.tracker import Tracker
+from learnkit.backends.files.values import members_in, requests_in
 from learnkit.clients.recordings.recording import Recording
 from learnkit.course.progress import Progress
 from learnkit.errors import LearnkitError, ToolError, UsageError
@@ -58,7 +57,7 @@ def use_board(folder: Path) -> None:
 
 
 def use_requests(folder: Path) -> None:
-    tracker = Tracker.at(folder / "requests.json", lambda: NOW)
+    tracker = requests_in(folder, lambda: NOW)
     known = {one.id for one in tracker.all()}
     tracker.current("bob")
     new = tracker.open("shutdown", "lead", "carol", "please", within=5.0)
@@ -68,7 +67,7 @@ def use_requests(folder: Path) -> None:
 
 
 def use_roster(folder: Path) -> None:
-    roster = Roster.at(folder, "team")
+    roster = members_in(folder, "team")
     roster.begin()
     roster.note({"name": "dora", "role": "coder", "status": "idle"})
     assert "dora" in [one["name"] for one in roster.members()]
@@ -401,8 +400,8 @@ def test_what_a_newer_version_has_written_says_so(
 def test_state_that_has_vanished_is_not_taken_for_none_yet(tmp_path: Path) -> None:
     """Nobody counts as gone, no gate opens, and no new file bars the way of the old one."""
     roster, tracker = (
-        Roster.at(tmp_path, "team"),
-        Tracker.at(tmp_path / "requests.json", lambda: NOW),
+        members_in(tmp_path, "team"),
+        requests_in(tmp_path, lambda: NOW),
     )
     alice = {"name": "alice", "role": "coder", "status": "working", "incarnation": "a1"}
     roster.note(alice)

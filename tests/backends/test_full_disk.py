@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from full_disk import room
+from profiles import mostly_slow
 
-import learnkit as lk
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.files.mailbox import Mailbox
-from learnkit.backends.files.store import Document, write_together
-from learnkit.core import transcript
 
 CHANGES: dict[str, Callable[[TaskBoard], object]] = {
-    "create": lambda board: board.create("new", "with a description", tags=["a"]),
     "connect": lambda board: board.update(4, add_blocked_by=[1], add_blocks=[5, 6]),
+    "create": lambda board: board.create("new", "with a description", tags=["a"]),
     "complete": lambda board: board.update(1, "completed", result_summary="done " * 50),
     "claim": lambda board: board.claim(1, "alice"),
     "delete": lambda board: board.update(2, "deleted"),
@@ -34,8 +31,7 @@ def leftovers(folder: Path) -> list[Path]:
     return [*folder.glob(".*.part"), *folder.glob(".together*")]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", mostly_slow(CHANGES, 1))
 def test_a_change_of_a_board_that_failed_is_not_carried_out_later(
     tmp_path: Path, name: str
 ) -> None:
@@ -70,19 +66,6 @@ def test_a_change_of_a_board_that_failed_is_not_carried_out_later(
     assert outcomes == {True, False}
 
 
-def test_documents_change_together_or_not_at_all(tmp_path: Path) -> None:
-    names = ["a.json", "b.json", "c.json"]
-    write_together(tmp_path, {"a.json": "old", "b.json": "old"})
-    changes = {"a.json": "n", "b.json": "new" * 100, "c.json": "n"}
-    for size in (0, 3, 4, 50, 200):
-        with room(size), pytest.raises(OSError, match="File too large"):
-            write_together(tmp_path, changes)
-        assert [Document(tmp_path / name).read() for name in names] == ["old", "old", None]
-        assert {one.name for one in tmp_path.iterdir()} == {"a.json", "b.json", ".lock"}
-    write_together(tmp_path, changes)
-    assert Document(tmp_path / "b.json").read() == "new" * 100
-
-
 @pytest.mark.parametrize("size", [0, 40, 100, 300, 600, 1_550, 1_700])
 def test_mail_that_was_not_sent_is_in_no_inbox(tmp_path: Path, size: int) -> None:
     box = Mailbox(tmp_path)
@@ -111,31 +94,3 @@ def test_mail_that_was_not_sent_is_in_no_inbox(tmp_path: Path, size: int) -> Non
         *first, last = box.all(name)
         assert first == before[name], "what was not sent is not sent later"
         assert last.content == "after"
-
-
-def test_compaction_leaves_the_array_and_the_run_goes_on(tmp_path: Path) -> None:
-    days = iter(range(1, 15))
-
-    @lk.tool
-    def read(day: int) -> str:
-        """Read the log of a day."""
-        return f"day {day}: {'It was 31 degrees. ' * 60}"
-
-    def model(request: Any) -> Any:
-        assert "tools" in request, "nothing may be summarised that is not saved"
-        day = next(days, None)
-        return lk.say("That was all.") if day is None else lk.use("read", day=day)
-
-    folder = tmp_path / ".transcripts"
-    compaction = lk.Compaction(3_000, 99, folder)
-    agent = lk.Agent(lk.scripted(model), [lk.Toolbox(read), compaction])
-    with room(1_000), suppress(OSError):  # which would end the run
-        agent.run("Read all days.")
-    assert agent.outcome is not None
-    assert agent.outcome.text == "That was all."
-    failed = [one.data["error"] for one in agent.events if one.type == "compaction.failed"]
-    assert failed
-    assert all("cannot be saved: [Errno 27] File too large" in error for error in failed)
-    assert len(agent.messages) == 30
-    assert list(folder.iterdir()) == []
-    assert transcript.save(agent.messages, folder, "lead").name == "lead-1.jsonl"

@@ -112,6 +112,21 @@ def test_a_line_that_is_no_message_is_passed_over(box: Mailbox, line: dict[str, 
     assert [mail.content for mail in Inbox(box, "alice").take()] == ["real"]
 
 
+def test_an_inbox_that_was_replaced_by_a_shorter_one_is_read_from_its_beginning(
+    box: Mailbox,
+) -> None:
+    inbox = box.reader("alice")
+    for text in ("one", "two"):
+        box.send("lead", "alice", text)
+    inbox.take()
+    inbox.commit()
+    new = Mail("m9", "message", "lead", "alice", "new", "")
+    (box.folder / "alice.jsonl").write_text(json.dumps(new.to_json()) + "\n")
+    assert inbox.take() == [new]
+    inbox.commit()
+    assert box.unread("alice") == []
+
+
 # A model of it
 
 
@@ -204,6 +219,8 @@ def test_a_broadcast_that_is_killed_has_reached_everybody_or_nobody(box: Mailbox
     met = []
     inboxes = [box.reader("alice"), box.reader("bob")]
     for _ in dying.at_every_step(lambda: box.broadcast("lead", "killed")):
+        if len(met) % 2:
+            box.send("lead", "bob", "from another, at once")
         inboxes.reverse()  # whoever looks first finds it finished
         counts = [[one.content for one in inbox.take()].count("killed") for inbox in inboxes]
         assert len({*counts}) == 1
@@ -241,48 +258,3 @@ def test_what_a_dead_writer_had_begun_to_append_is_completed_once(
     others = [entry for entry in Journal(path).read()[0] if entry != mail.to_json()]
     assert others == kept
     assert not (box.folder / ".together.json").exists()
-
-
-@pytest.mark.slow
-def test_what_a_killed_process_was_told_is_sent_is_there(tmp_path: Path) -> None:
-    kill_writers(tmp_path, 4)
-
-
-def kill_writers(folder: Path, kills: int, seed: int = 5) -> None:
-    """Kill that many of processes that send, two at a time; look at what they have left."""
-    box, chance = Mailbox(folder), random.Random(seed)
-    for name in ("alice", "bob", "carol"):
-        box.open(name)
-    told: dict[str, list[list[str]]] = {}
-    beside: subprocess.Popen[bytes] | None = None
-    for kill in range(kills + 1):
-        name = f"w{kill}"
-        writer = subprocess.Popen(
-            [sys.executable, str(WORKER), "confirm", str(folder), name], stdout=subprocess.PIPE
-        )
-        assert writer.stdout is not None
-        first = [writer.stdout.readline() for _ in range(chance.randrange(1, 6))]
-        if beside is not None:  # killed while the new one writes
-            time.sleep(chance.uniform(0, 0.01))
-            beside.kill()
-            rest = beside.communicate()[0].splitlines(keepends=True)
-            told[f"w{kill - 1}"] += [one.split() for one in lines_of(rest)]
-        told[name] = [one.split() for one in lines_of(first)]
-        beside = writer
-    assert beside is not None
-    beside.kill()
-    told[f"w{kills}"] += [one.split() for one in lines_of(beside.communicate()[0].splitlines(True))]
-    inboxes = {name: box.all(name) for name in box.names}
-    ids = [one.id for mail in inboxes.values() for one in mail]
-    assert len({*ids}) == len(ids)
-    for name, lines in told.items():
-        assert [int(number) for number, *_ in lines] == list(range(len(lines)))
-        assert {id for _, *some in lines for id in some} <= {*ids}
-        texts = [[one.content for one in mail if one.sender == name] for mail in inboxes.values()]
-        assert texts[1] == texts[2] == [one for one in texts[0] if int(one.split("-")[1]) % 2]
-        assert texts[0] in ([f"{name}-{n}" for n in range(len(lines) + more)] for more in (0, 1))
-
-
-def lines_of(printed: list[bytes]) -> list[str]:
-    """The whole lines: a process may be killed while it prints."""
-    return [line.decode() for line in printed if line.endswith(b"\n")]

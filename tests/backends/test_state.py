@@ -109,26 +109,20 @@ def test_when_git_cannot_say_what_it_tracks_state_that_is_there_is_refused(
         full(repo)
 
 
-@pytest.mark.parametrize("kind", ["link", "file"])
-def test_a_link_or_a_file_in_its_place_is_refused(repo: Path, tmp_path: Path, kind: str) -> None:
-    if kind == "link":
-        (tmp_path / "outside").mkdir()
-        (repo / ".learnkit").symlink_to(tmp_path / "outside")
-    else:
-        (repo / ".learnkit").write_text("")
+def test_a_file_in_its_place_is_refused(repo: Path) -> None:
+    (repo / ".learnkit").write_text("")
     with pytest.raises(UsageError, match="must be a folder, not a link or a file"):
         full(repo)
-    assert kind == "file" or not list((tmp_path / "outside").iterdir())
 
 
-@pytest.mark.parametrize("place", ["team", "team/config.json", "tasks/a/b"])
-def test_a_link_in_it_is_refused(repo: Path, tmp_path: Path, place: str) -> None:
+@pytest.mark.parametrize("place", ["", "team", "team/config.json", "tasks/a/b"])
+def test_a_link_in_it_or_in_its_place_is_refused(repo: Path, tmp_path: Path, place: str) -> None:
     """Whoever planted it would have the mail written to a place of theirs, or over the user's."""
     (tmp_path / "outside").mkdir()
     link = repo / ".learnkit" / place
-    link.parent.mkdir(parents=True)
+    link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(tmp_path / "outside")
-    with pytest.raises(UsageError, match=f"{place} is a link"):
+    with pytest.raises(UsageError, match=f"{place} is a link|must be a folder, not a link"):
         full(repo)
     assert not list((tmp_path / "outside").iterdir())
 

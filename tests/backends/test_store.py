@@ -14,15 +14,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from learnkit.backends.files.store import (
-    Counter,
     Document,
     Journal,
-    Reader,
+    counted,
     locked,
+    next_number,
     recover,
+    write_in_place,
     write_together,
 )
 from learnkit.errors import UsageError
+
+
+def store(document: Document, value: Any) -> None:
+    write_together(document.path.parent, {document.path.name: value})
 
 
 def parts(folder: Path) -> list[Path]:
@@ -37,16 +42,12 @@ def test_a_document_is_the_old_or_the_new_one_at_whatever_step_its_writer_dies(
 ) -> None:
     document = Document(tmp_path / "a.json")
     old, new = {"text": "old"}, {"text": "new" * 1000}
-    document.write(old)
+    store(document, old)
     met = []
-
-    def write() -> None:
-        document.write(new)
-
-    for _ in dying.at_every_step(write):
+    for _ in dying.at_every_step(lambda: store(document, new)):
         met.append(document.read())
         assert met[-1] in (old, new)
-        document.write(old)
+        store(document, old)
     assert old in met
     assert document.read() == new
 
@@ -54,8 +55,8 @@ def test_a_document_is_the_old_or_the_new_one_at_whatever_step_its_writer_dies(
 @pytest.mark.parametrize("size", [0, 1, 100, 5_000])
 def test_a_document_survives_a_death_in_the_middle_of_its_bytes(tmp_path: Path, size: int) -> None:
     document = Document(tmp_path / "a.json")
-    document.write({"text": "old"})
-    assert dying.while_writing(lambda: document.write({"text": "new" * 2000}), size)
+    store(document, {"text": "old"})
+    assert dying.while_writing(lambda: store(document, {"text": "new" * 2000}), size)
     assert document.read() == {"text": "old"}
     assert len(parts(tmp_path)) == 1
     recover(tmp_path)
@@ -71,27 +72,6 @@ def test_a_torn_line_costs_only_itself(tmp_path: Path, size: int) -> None:
     assert journal.read()[0] == [{"n": 1}]
     journal.append({"n": 3})
     assert journal.read()[0] == [{"n": 1}, {"n": 3}]
-
-
-@pytest.mark.slow
-def test_documents_change_together_or_not_at_all(tmp_path: Path) -> None:
-    names = ["a.json", "b.json", "c.json"]
-    old: dict[str, Any] = {"a.json": 1, "b.json": 1, "c.json": None}
-    new: dict[str, Any] = {"a.json": 2, "b.json": None, "c.json": 2}
-
-    def state() -> dict[str, Any]:
-        return {name: Document(tmp_path / name).read() for name in names}
-
-    met = []
-    write_together(tmp_path, old)
-    for _ in dying.at_every_step(lambda: write_together(tmp_path, new)):
-        recover(tmp_path)
-        met.append(state())
-        assert met[-1] in (old, new)
-        assert {one.name for one in tmp_path.iterdir()} <= {*names, ".lock"}
-        write_together(tmp_path, old)
-    assert old in met
-    assert new in met  # it died between deciding and doing, and the next one finished it
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "\ud800", "a.folder"])
@@ -132,9 +112,9 @@ def test_what_json_cannot_hold_is_refused_and_the_old_value_stays(
     tmp_path: Path, value: Any
 ) -> None:
     document = Document(tmp_path / "a.json")
-    document.write({"n": 1})
+    store(document, {"n": 1})
     with pytest.raises(UsageError, match="cannot be stored as JSON"):
-        document.write(value)
+        store(document, value)
     with pytest.raises(UsageError, match="cannot be stored as JSON"):
         write_together(tmp_path, {"a.json": 5, "b.json": value})
     assert document.read() == {"n": 1}
@@ -159,18 +139,17 @@ def test_threads_take_turns_and_a_holder_may_ask_again(tmp_path: Path) -> None:
 
 def test_a_counter_is_written_in_place(tmp_path: Path) -> None:
     """A shorter number leaves blanks behind it, and a file that is missing is made."""
-    counter = Counter(tmp_path / "deep" / "n.json")
-    (tmp_path / "deep").mkdir()
-    counter.give(99_999)
+    path = tmp_path / "n.json"
+    write_in_place(path, counted(99_999))
     long = '{\n  "next_id": 100000,\n  "version": 1\n}\n'
-    assert (counter.path.read_text(), counter.next()) == (long, 100_000)
-    file = counter.path.stat().st_ino
-    counter.give(8)
+    assert (path.read_text(), next_number(path)) == (long, 100_000)
+    file = path.stat().st_ino
+    write_in_place(path, counted(8))
     short = '{\n  "next_id": 9,\n  "version": 1\n}\n'
-    assert (counter.path.read_text(), counter.next()) == (short.ljust(len(long)), 9)
-    assert counter.path.stat().st_ino == file
-    counter.give(9_999_999)
-    assert counter.path.read_text() == long.replace("100000", "10000000")
+    assert (path.read_text(), next_number(path)) == (short.ljust(len(long)), 9)
+    assert path.stat().st_ino == file
+    write_in_place(path, counted(9_999_999))
+    assert path.read_text() == long.replace("100000", "10000000")
 
 
 # Journals
@@ -204,23 +183,3 @@ def test_a_line_that_is_not_complete_stays_unread_until_it_is(tmp_path: Path) ->
     with journal.path.open("a") as file:
         file.write("\n")
     assert journal.read(place)[0] == [{"n": 2}]
-
-
-# Readers
-
-
-def test_a_reader_gives_entries_until_they_are_committed(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "a.jsonl")
-    reader = Reader(journal, tmp_path / "place.json")
-    journal.append({"n": 1})
-    assert reader.pending() == reader.pending() == [{"n": 1}]
-    journal.append({"n": 2})  # came after the look: it must not be lost
-    reader.commit()
-    again = Reader(journal, tmp_path / "place.json")
-    assert again.pending() == [{"n": 2}]
-    again.commit()
-    assert Reader(journal, tmp_path / "place.json").pending() == []
-    journal.path.write_text('{"n": 3}\n')  # another journal, which is shorter
-    assert again.pending() == [{"n": 3}]
-    again.commit()
-    assert Reader(journal, tmp_path / "place.json").pending() == []

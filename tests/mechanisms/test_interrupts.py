@@ -18,7 +18,7 @@ import learnkit as lk
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.files.mailbox import Inbox, Mailbox
 from learnkit.backends.files.store import Journal
-from learnkit.backends.files.tracker import Tracker
+from learnkit.backends.tracker import Tracker
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 

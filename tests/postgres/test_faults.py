@@ -31,7 +31,7 @@ from tcp_proxy import Proxy
 import learnkit as lk
 from learnkit.backends.interface import Backend
 from learnkit.backends.mail import Mail
-from learnkit.backends.sql import Database
+from learnkit.backends.sql.database import Database
 from learnkit.backends.sql.shared_value import SqlValue
 from learnkit.mechanisms.teams.others import Others
 from learnkit.runtime.clock import stopped_by

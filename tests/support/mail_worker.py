@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 import threading
 from pathlib import Path
@@ -31,17 +30,6 @@ def write(box: Mailbox, name: str, each: int) -> None:
         worker.join()
 
 
-def confirm(box: Mailbox, name: str) -> None:
-    """Send to alice and to everybody in turn until killed, and print a line when each call is back.
-
-    So whoever kills this process knows what must have arrived.
-    """
-    for number in itertools.count():
-        text = f"{name}-{number}"
-        ids = [one.id for one in box.broadcast(name, text)] if number % 2 else []
-        print(number, *(ids or [box.send(name, "alice", text).id]), flush=True)
-
-
 def read(box: Mailbox, name: str, until: str = "") -> None:
     """Write what comes into a transcript, for ever or until nothing is left."""
     transcript = Journal(box.folder / "transcripts" / f"{name}.jsonl")
@@ -58,7 +46,5 @@ if __name__ == "__main__":
     role, folder, name, *rest = sys.argv[1:]
     if role == "write":
         write(Mailbox(Path(folder)), name, int(rest[0]))
-    elif role == "confirm":
-        confirm(Mailbox(Path(folder)), name)
     else:
         read(Mailbox(Path(folder)), name, *rest)

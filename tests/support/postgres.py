@@ -47,11 +47,10 @@ class Cluster:
         )
         assert made.returncode == 0, made.stdout + made.stderr
 
-    def url(self, *, port: int | None = None, schema: str = "") -> str:
+    def url(self, *, port: int | None = None) -> str:
         """Its address for learnkit, perhaps through a proxy on another port."""
-        options = f"?options=-csearch_path%3D{schema}" if schema else ""
         place = f"127.0.0.1:{port or self.port}/postgres"
-        return f"postgresql+psycopg://{USER}:{PASSWORD}@{place}{options}"
+        return f"postgresql+psycopg://{USER}:{PASSWORD}@{place}"
 
     def connect(self) -> psycopg.Connection:
         """A connection of the tests' own, whose statements are transactions."""

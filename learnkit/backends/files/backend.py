@@ -8,9 +8,10 @@ from pathlib import Path
 
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.files.mailbox import Mailbox
-from learnkit.backends.files.roster import Roster
-from learnkit.backends.files.tracker import Tracker
+from learnkit.backends.files.values import members_in, requests_in
 from learnkit.backends.interface import Backend
+from learnkit.backends.roster import Roster
+from learnkit.backends.tracker import Tracker
 from learnkit.runtime.workspace import STATE
 
 
@@ -41,10 +42,10 @@ class FilesBackend(Backend):
         return TaskBoard(self._named("tasks", team), self._now)
 
     def requests(self, team: str = "team") -> Tracker:
-        return Tracker.at(self.folder(team) / "requests.json", self._now)
+        return requests_in(self.folder(team), self._now)
 
     def roster(self, team: str = "team") -> Roster:
-        return Roster.at(self.folder(team), team, self._now)
+        return members_in(self.folder(team), team, self._now)
 
     def folder(self, team: str = "team") -> Path:
         """Return the folder of a team's messages and members."""

@@ -8,7 +8,6 @@ message is untrusted text; its sender is not: the harness stamps it.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable
 from datetime import datetime
@@ -16,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.backends.files.store import (
-    Counter,
+    Document,
     Journal,
-    Reader,
     append_together,
+    counted,
     locked,
+    next_number,
     settled,
+    write_in_place,
 )
 from learnkit.backends.interface import InboxReader, MailBackend
 from learnkit.backends.mail import (
@@ -31,8 +32,8 @@ from learnkit.backends.mail import (
     check_content,
     checked_name,
     is_name,
+    unknown_inbox,
 )
-from learnkit.errors import ToolError
 
 __all__ = ["MAX_CONTENT", "Inbox", "Mail", "Mailbox", "Type"]
 
@@ -49,13 +50,13 @@ class Mailbox(MailBackend):
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self._counter = Counter(self.folder / "mail.json")
-        self._numbered: dict[str, tuple[int, int]] = {}  # file -> bytes read, and highest number
+        self._counter = self.folder / "mail.json"
+        self._numbered: dict[str, tuple[int, int]] = {}  # by inbox: bytes read, highest number
 
     def open(self, name: str) -> None:
         path = self._path(name)
         with locked(self.folder):
-            self._counter.next()  # a newer version is refused before anything is written
+            next_number(self._counter)  # a newer version is refused before anything is written
             path.touch()
 
     @property
@@ -113,33 +114,30 @@ class Mailbox(MailBackend):
         more: dict[str, Any],
     ) -> list[Mail]:
         """Number a message for each recipient and append it; the caller holds the lock."""
-        first = self._counter.next(self._highest())
+        first = next_number(self._counter, self._highest())
         sent = at.isoformat() if at else ""
         messages = [
             Mail(f"m{number}", type, sender, to, content, sent, more)
             for number, to in enumerate(names, start=first)
         ]
-        self._counter.give(first + len(names) - 1)
-        lines = {f"{one.to}.jsonl": [one.to_json()] for one in messages}
-        append_together(self.folder, lines)
+        write_in_place(self._counter, counted(first + len(names) - 1))
+        append_together(self.folder, {f"{one.to}.jsonl": one.to_json() for one in messages})
         return messages
 
     def _highest(self) -> int:
         """The highest number of a message; each is looked at once."""
-        with os.scandir(self.folder) as files:
-            sizes = {file.name: file.stat().st_size for file in files if _of_inbox(file.name)}
-        for name, size in sizes.items():
+        for name in self.names:
             read, highest = self._numbered.get(name, (0, 0))
-            if size != read:
-                entries, read = Journal(self.folder / name).read(read)
+            path = self._path(name)
+            if path.stat().st_size != read:
+                entries, read = Journal(path).read(read)
                 self._numbered[name] = read, max([highest, *map(_number, entries)])
         return max((highest for _, highest in self._numbered.values()), default=0)
 
     def _known(self, name: str) -> Path:
         path = self._path(name)
         if not path.exists():
-            there = ", ".join(self.names) or "none"
-            raise ToolError(f"there is no inbox for {name!r}; there are inboxes for: {there}")
+            raise unknown_inbox(name, self.names)
         return path
 
     def _path(self, name: str) -> Path:
@@ -155,17 +153,18 @@ class Inbox(InboxReader):
     """
 
     def __init__(self, mailbox: Mailbox, name: str, seen: Iterable[str] = ()) -> None:
-        self._path = mailbox._known(name)
-        self._reader = self._open()
+        path = mailbox._known(name)
+        self._journal, self._cursor = Journal(path), Document(path.with_suffix(".place.json"), int)
         # What comes later cannot have been seen, whatever its id.
-        self._seen = {mail.id for mail in self._pending(self._open())} & set(seen)
+        self._seen = {mail.id for mail in self._pending()[0]} & set(seen)
         self._passed: set[str] = set()  # ids after which commit moves the cursor
+        self._end: int | None = None  # where to; None for nowhere
 
     def look(self) -> list[Mail]:
-        return [mail for mail in self._pending(self._open()) if mail.id not in self._seen]
+        return [mail for mail in self._pending()[0] if mail.id not in self._seen]
 
     def take(self) -> list[Mail]:
-        pending = self._pending(self._reader)
+        pending, self._end = self._pending()
         self._passed = {mail.id for mail in pending}
         new = [mail for mail in pending if mail.id not in self._seen]
         self._seen |= self._passed
@@ -174,21 +173,20 @@ class Inbox(InboxReader):
     def put_back(self, ids: Iterable[str]) -> None:
         self._seen -= set(ids)
         # The cursor cannot pass over what comes again: it stays until the next take.
-        self._reader, self._passed = self._open(), set()
+        self._passed, self._end = set(), None
 
     def commit(self) -> None:
-        self._reader.commit()
+        if self._end is not None and self._end != self._cursor.read(0):
+            with locked(self._cursor.path.parent):
+                write_in_place(self._cursor.path, self._end)
         self._seen -= self._passed  # what is before the cursor does not come again
 
-    def _open(self) -> Reader:
-        return Reader(Journal(self._path), self._path.with_suffix(".place.json"))
-
-    def _pending(self, reader: Reader) -> list[Mail]:
-        return _messages(settled(self._path.parent, reader.pending))
-
-
-def _of_inbox(file: str) -> bool:
-    return file.endswith(".jsonl") and is_name(file.removesuffix(".jsonl"))
+    def _pending(self) -> tuple[list[Mail], int]:
+        """The messages after the cursor, and where they end."""
+        entries, end = settled(
+            self._cursor.path.parent, lambda: self._journal.read(self._cursor.read(0))
+        )
+        return _messages(entries), end
 
 
 def _number(entry: dict[str, Any]) -> int:

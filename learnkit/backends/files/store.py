@@ -13,7 +13,7 @@ import errno
 import functools
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
@@ -21,16 +21,11 @@ from typing import Any, TypeVar
 
 from typing_extensions import TypedDict
 
+from learnkit.backends.shared import VERSION, following
 from learnkit.errors import UsageError
 from learnkit.runtime import atomic_write as files
 from learnkit.runtime import stored_json
 from learnkit.runtime.file_lock import held
-
-#: Version of the files that a backend writes. A file without one has version 1.
-VERSION = 1
-
-#: Numbers of tasks and messages stay below.
-MAX_ID = 10**9
 
 _LOCK = ".lock"
 _TOGETHER = ".together.json"  # changes of several documents that were decided and are not all made
@@ -70,42 +65,56 @@ def recover(folder: str | Path) -> None:
 
 
 def write_together(folder: str | Path, changes: Mapping[str, Any]) -> None:
-    """Change several documents of a folder: all of them, or none if the process dies."""
+    """Change several documents of a folder: all of them, or none if the process dies.
+
+    What fails for lack of room fails while the new values go beside their files, where nothing has
+    changed yet.
+    """
     folder = Path(folder)
-    with locked(folder), _staged(folder, changes) as renames:
-        if len(renames) > 1:
-            _write(folder / _TOGETHER, {"version": VERSION, "renames": renames})
-            _carry_out(folder)  # it counts already: who finds that file does this
-        else:
-            _rename(folder, renames)
+    renames: _Renames = {}
+    with locked(folder):
+        try:
+            for name, value in changes.items():
+                renames[name] = None
+                if value is not None:
+                    part = files.stage(folder / name, _encoded(value, 2), kind=_KIND)
+                    renames[name] = part.name
+            if len(renames) > 1:
+                _write(folder / _TOGETHER, {"version": VERSION, "renames": renames})
+                _carry_out(folder)  # it counts already: who finds that file does this
+            else:
+                _rename(folder, renames)
+        except BaseException:
+            if not (folder / _TOGETHER).exists():  # else they are needed
+                for left in filter(None, renames.values()):
+                    (folder / left).unlink(missing_ok=True)
+            raise
 
 
-def append_together(folder: str | Path, entries: Mapping[str, Iterable[dict[str, Any]]]) -> None:
-    """Add entries to several journals of a folder: to all of them, or to none if the process dies.
+def append_together(folder: str | Path, entries: Mapping[str, dict[str, Any]]) -> None:
+    """Add an entry to each of several journals: to all of them, or to none if the process dies.
 
     Read them through :func:`settled`.
     """
     folder = Path(folder)
-    lines = {_file_name(name, folder): _lines(some) for name, some in entries.items()}
+    decision = folder / _TOGETHER
     with locked(folder):
-        sizes = {name: _size(folder / name) for name in lines}
-        decision = folder / _TOGETHER
-        if len(lines) > 1:
-            appends = {
-                name: {"start": sizes[name], "lines": data.decode()} for name, data in lines.items()
-            }
+        appends: _Appends = {
+            name: {"start": _size(folder / name), "lines": _encoded(entry).decode()}
+            for name, entry in entries.items()
+        }
+        if len(appends) > 1:
             _write(decision, {"version": VERSION, "appends": appends})
         try:
-            for name, data in lines.items():
-                _append(folder / name, data)
+            for name, one in appends.items():
+                _append(folder / name, one["lines"].encode())
         except OSError:
-            for name, size in sizes.items():
-                if _size(folder / name) > size:
-                    os.truncate(folder / name, size)
+            for name, one in appends.items():
+                if _size(folder / name) > one["start"]:
+                    os.truncate(folder / name, one["start"])
             decision.unlink(missing_ok=True)
             raise
-        if len(lines) > 1:
-            decision.unlink()
+        decision.unlink(missing_ok=True)
 
 
 def settled(folder: str | Path, read: Callable[[], T]) -> T:
@@ -163,17 +172,10 @@ class Document:
                 _write(self.path, value)
                 self._seen = True
 
-    def update(
-        self, act: Callable[[Any], T], default: Any = None, *, repeatable: bool = False
-    ) -> T:
+    def update(self, act: Callable[[Any], T], default: Any = None) -> T:
         """Let a function change the value in place, and return its result; see ``Shared``."""
         with self.change(default) as value:
             return act(value)
-
-    def write(self, value: Any) -> None:
-        """Replace the value."""
-        with locked(self.path.parent):
-            _write(self.path, value)
 
     def damaged(self, problem: str) -> UsageError:
         """Return the error for what the file holds: it names the file, and says what to do."""
@@ -181,39 +183,23 @@ class Document:
         return UsageError(f"{self.path} {problem}; mend it or remove it")
 
 
-class Counter:
-    """The numbers that were given in a folder, so that none is given twice.
+def next_number(path: Path, highest: int = 0) -> int:
+    """Return the number that comes next in a folder, so that none is given twice.
 
-    It knows those that were removed since, too. Where its file is missing or damaged, the numbers
-    in use count alone.
+    The counter's file knows those that were removed since, too. Where it is missing or damaged, the
+    numbers in use count alone.
     """
-
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-
-    def next(self, highest: int = 0) -> int:
-        """Return the number that comes next."""
-        try:
-            counter = Document(self.path).read()
-        except UsageError:
-            counter = None
-        check_version(self.path, counter)
-        stored = counter.get("next_id") if isinstance(counter, dict) else None
-        return following(stored, highest)
-
-    def after(self, number: int) -> dict[str, int]:
-        """Return what the file holds once a number was given."""
-        return {"next_id": number + 1, "version": VERSION}
-
-    def give(self, number: int) -> None:
-        """Note that a number was given. The caller holds the folder's lock."""
-        _write_in_place(self.path, self.after(number))
+    try:
+        counter = Document(path).read()
+    except UsageError:
+        counter = None
+    check_version(path, counter)
+    return following(counter.get("next_id") if isinstance(counter, dict) else None, highest)
 
 
-def following(stored: Any, highest: int) -> int:
-    """Return the number that comes next, from what a counter says and from what is in use."""
-    sound = type(stored) is int and 0 < stored < MAX_ID
-    return max(stored if sound else 1, highest + 1)
+def counted(number: int) -> dict[str, int]:
+    """Return what a counter's file holds once a number was given."""
+    return {"next_id": number + 1, "version": VERSION}
 
 
 def check_version(path: Path, value: Any) -> None:
@@ -238,9 +224,9 @@ class Journal:
 
     def append(self, *entries: dict[str, Any]) -> None:
         """Add entries at the end."""
-        data = _lines(entries)
+        lines = b"".join(map(_encoded, entries))
         with locked(self.path.parent):
-            _append(self.path, data)
+            _append(self.path, lines)
 
     def read(self, start: int = 0) -> tuple[list[dict[str, Any]], int]:
         """Return the whole entries from ``start`` on. Takes no lock."""
@@ -261,52 +247,6 @@ class Journal:
         whole = data[: data.rfind(b"\n") + 1]
         entries = (_decoded(line) for line in whole.split(b"\n"))
         return [entry for entry in entries if entry is not None], start + len(whole)
-
-
-class Reader:
-    """A cursor in a journal, kept in a file of its own.
-
-    An entry is returned again and again until ``commit`` says that it has been dealt with: a reader
-    that dies in between gets it twice, but never loses it. To take each only once, note its id
-    where you deal with it, and commit afterwards.
-    """
-
-    def __init__(self, journal: Journal, path: str | Path) -> None:
-        self._journal, self._cursor = journal, Document(path, int)
-        self._end = self._cursor.read(0)
-
-    def pending(self) -> list[dict[str, Any]]:
-        """Return the entries after the cursor; it stays where it is."""
-        entries, self._end = self._journal.read(self._cursor.read(0))
-        return entries
-
-    def commit(self) -> None:
-        """Move the cursor after the entries that ``pending`` returned last."""
-        if self._end != self._cursor.read(0):
-            with locked(self._cursor.path.parent):
-                _write_in_place(self._cursor.path, self._end)
-
-
-@contextmanager
-def _staged(folder: Path, changes: Mapping[str, Any]) -> Iterator[dict[str, str | None]]:
-    """Write new values beside their files; yields each file's name with that of its new content.
-
-    What fails for lack of room fails here, where nothing has changed yet.
-    """
-    renames: dict[str, str | None] = {}
-    try:
-        for name, value in changes.items():
-            path = folder / _file_name(name, folder)
-            if path.is_dir():  # the rename would fail when the others are made already
-                raise UsageError(f"{path} is a folder where a file has to be; move it elsewhere")
-            new = None if value is None else files.stage(path, _encoded(value, 2), kind=_KIND)
-            renames[name] = None if new is None else new.name
-        yield renames
-    except BaseException:
-        if not (folder / _TOGETHER).exists():  # else they are needed
-            for part in filter(None, renames.values()):
-                (folder / part).unlink(missing_ok=True)
-        raise
 
 
 def _carry_out(folder: Path) -> None:
@@ -339,13 +279,12 @@ def _rename(folder: Path, renames: Mapping[str, str | None]) -> None:
 
 
 def _file_name(name: str, folder: Path) -> str:
-    own = name in (_LOCK, _TOGETHER)
-    if name in ("", "..") or Path(name).name != name or "\0" in name or own:
+    if name in ("", "..") or Path(name).name != name or "\0" in name:
         raise UsageError(f"{name!r} is no file name in {folder}; nothing was written to it")
     return name
 
 
-def _write_in_place(path: Path, value: Any) -> None:
+def write_in_place(path: Path, value: Any) -> None:
     """Replace a few bytes by about as many: ten times as fast as a new file and a rename.
 
     For a rename over a file, the kernel first writes the new one out. In place, nothing waits for
@@ -365,21 +304,15 @@ def _write_in_place(path: Path, value: Any) -> None:
 def _append(path: Path, lines: bytes, start: int | None = None) -> None:
     """Add whole lines to a journal.
 
-    ``start`` is where a writer that died has begun to add them: only the rest of them is added.
+    A writer that died may have added them already, from ``start`` on: they are not added again.
     """
     with path.open("ab+", buffering=0) as file:
         end = file.seek(0, os.SEEK_END)
-        start = end if start is None else min(start, end)
-        file.seek(max(0, start - 1))
-        found = file.read()
-        before, there = found[: start > 0], found[start > 0 :]
-        data = lines if before in (b"", b"\n") else b"\n" + lines  # a torn line ends there
-        if there.startswith(data):
-            return
-        if data.startswith(there):
-            data = data[len(there) :]
-        elif not there.endswith(b"\n"):  # the file was edited since
-            data = b"\n" + lines
+        file.seek(end if start is None else min(start, end))
+        data = b"" if lines.rstrip(b"\n") in file.read() else lines
+        file.seek(max(0, end - 1))
+        if file.read(1) not in (b"", b"\n"):
+            data = b"\n" + data  # a torn line ends there
         try:
             _write_all(file, data)
         except OSError:
@@ -397,15 +330,6 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except FileNotFoundError:
         return 0
-
-
-def _lines(entries: Iterable[dict[str, Any]]) -> bytes:
-    """The entries as a journal has them."""
-    entries = list(entries)
-    for entry in entries:
-        if not isinstance(entry, dict):
-            raise UsageError(f"a journal's entries are dicts, not {entry!r}")
-    return b"".join(map(_encoded, entries))
 
 
 def _write(path: Path, value: Any) -> None:

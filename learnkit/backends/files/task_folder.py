@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -37,22 +36,13 @@ class Folder:
         return False
 
     def tasks(self, ids: Iterable[int] | None = None) -> dict[int, Task]:
-        """Return the tasks by number."""
-        if ids is not None:
-            names = {id: f"task_{id}.json" for id in ids}
-            stats = {id: _stat(self._path / name) for id, name in names.items()}
-        else:
-            stats = self._scan()
-            self._known = {id: one for id, one in self._known.items() if id in stats}
-        return {id: self._task(id, stat) for id, stat in sorted(stats.items()) if stat}
-
-    def _scan(self) -> dict[int, tuple[int, ...]]:
-        found = {}
-        with os.scandir(self._path) as entries:
-            for entry in entries:
-                if match := _FILE.fullmatch(entry.name):
-                    found[int(match[1])] = _sign(entry.stat())
-        return found
+        """Return the tasks by number: these, or all."""
+        if ids is None:
+            files = (_FILE.fullmatch(path.name) for path in self._path.iterdir())
+            ids = {int(match[1]) for match in files if match}
+            self._known = {id: one for id, one in self._known.items() if id in ids}
+        signs = {id: _sign(self._path / f"task_{id}.json") for id in sorted(ids)}
+        return {id: self._task(id, sign) for id, sign in signs.items() if sign}
 
     def _task(self, id: int, sign: tuple[int, ...]) -> Task:
         known = self._known.get(id)
@@ -74,13 +64,10 @@ class Folder:
         return task
 
 
-def _stat(path: Path) -> tuple[int, ...]:
+def _sign(path: Path) -> tuple[int, ...]:
     """What tells one version of a file from another; empty if there is none."""
     try:
-        return _sign(path.stat())
+        stat = path.stat()
     except FileNotFoundError:
         return ()
-
-
-def _sign(stat: os.stat_result) -> tuple[int, ...]:
     return stat.st_mtime_ns, stat.st_size, stat.st_ino

@@ -8,10 +8,3 @@ happened, so nothing is lost or done twice.
 
 It needs an extra, ``learnkit[sql]`` or ``learnkit[postgres]``.
 """
-
-from __future__ import annotations
-
-from learnkit.backends.sql.backend import SqlBackend
-from learnkit.backends.sql.database import Database
-
-__all__ = ["Database", "SqlBackend"]

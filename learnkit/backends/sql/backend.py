@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from learnkit.backends.files.roster import Roster
-from learnkit.backends.files.tracker import Tracker
 from learnkit.backends.interface import Backend
+from learnkit.backends.roster import Roster
 from learnkit.backends.sql.board import SqlBoard
 from learnkit.backends.sql.database import Database
 from learnkit.backends.sql.mail import SqlMail
 from learnkit.backends.sql.shared_value import SqlValue
+from learnkit.backends.tracker import Tracker
 
 
 class SqlBackend(Backend):
@@ -40,6 +40,3 @@ class SqlBackend(Backend):
 
     def close(self) -> None:
         self._database.close()
-
-    def __repr__(self) -> str:
-        return f"<SqlBackend {self.address}>"

@@ -37,7 +37,7 @@ with extra("sql"):
     )
     from sqlalchemy.dialects import postgresql, sqlite
     from sqlalchemy.engine import URL
-    from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+    from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 #: Seconds for which the key of a call is kept.
 _KEPT = 86_400.0
@@ -186,12 +186,10 @@ class Database:
                 "init URL, with the same address"
             )
         if version != VERSION:
-            age, remedy = "a newer", "Upgrade learnkit."
-            if version < VERSION:
-                age, remedy = "an older", "Give an empty database: learnkit backend init URL."
             raise UsageError(
-                f"the tables in {self.address} were made by {age} learnkit: they have version "
-                f"{version}, and this one knows {VERSION}. {remedy}"
+                f"the tables in {self.address} were made by another learnkit: they have version "
+                f"{version}, and this one knows {VERSION}. Upgrade learnkit, or give an empty "
+                "database: learnkit backend init URL."
             )
         old = delete(CALLS).where(CALLS.c.at < self.now - _KEPT)
         self.change(lambda connection: connection.execute(old))
@@ -318,10 +316,8 @@ def _sqlite(url: URL, patience: float) -> Engine:
 
 def _address(url: URL) -> str:
     """Where a database is, without what only its user may know."""
-    if url.host is None and not url.drivername.startswith("postgresql"):
-        return f"{url.drivername}:///{url.database}"
-    port = f":{url.port}" if url.port else ""
-    return f"{url.drivername}://{url.host or ''}{port}/{url.database or ''}"
+    plain = URL.create(url.drivername, host=url.host, port=url.port, database=url.database)
+    return plain.render_as_string()
 
 
 def _host(url: URL) -> str:
@@ -345,12 +341,11 @@ def _is_away(error: SQLAlchemyError) -> bool:
 
 def _passes(error: SQLAlchemyError, problem: str) -> bool:
     """Whether it may be otherwise a moment later."""
-    if isinstance(error, IntegrityError):
-        return True  # another call was faster
     if not isinstance(error, DBAPIError) or error.connection_invalidated:
         return True  # no connection is free, or this one is broken
     if _FINAL.search(problem):
         return False
     state = getattr(error.orig, "sqlstate", None)
-    # No connection at all; then: connection, rollback (deadlocks), resources, operator (shut down).
-    return state is None or state[:2] in ("08", "40", "53", "55", "57")
+    # No connection at all; then: connection, another call was faster, rollback (deadlocks),
+    # resources, operator (shut down).
+    return state is None or state[:2] in ("08", "23", "40", "53", "55", "57")

@@ -9,19 +9,13 @@ from datetime import datetime
 from typing import Any
 
 from learnkit.backends.interface import InboxReader, MailBackend
-from learnkit.backends.mail import Mail, Type, check_content, checked_name
+from learnkit.backends.mail import Mail, Type, check_content, checked_name, unknown_inbox
 from learnkit.backends.sql.database import Database
-from learnkit.backends.sql.tables import INBOXES, MAIL, NEW, batches, encoded
-from learnkit.errors import ToolError, extra
+from learnkit.backends.sql.tables import INBOXES, MAIL, NEW, encoded
+from learnkit.errors import extra
 
 with extra("sql"):
-    from sqlalchemy import (
-        Connection,
-        Row,
-        insert,
-        select,
-        update,
-    )
+    from sqlalchemy import Connection, insert, select, update
 
 
 class SqlMail(MailBackend):
@@ -52,8 +46,7 @@ class SqlMail(MailBackend):
         check_content(content)
 
         def act(connection: Connection) -> list[Mail]:
-            if to not in self._names(connection):
-                self._nobody(connection, to)
+            self._check_known(connection, to)
             return self._deliver(connection, [to], sender, content, type, more)
 
         (mail,) = self._written(act)
@@ -69,7 +62,17 @@ class SqlMail(MailBackend):
         return self._written(act)
 
     def unread(self, name: str) -> list[Mail]:
-        return [mail for _, mail in self._unread(name)]
+        checked_name(name)
+        wanted = select(MAIL).where(MAIL.c.team == self._team, MAIL.c.inbox == name, NEW)
+
+        def act(connection: Connection) -> list[Mail]:
+            rows = connection.execute(wanted.order_by(MAIL.c.number)).all()
+            if not rows:
+                self._check_known(connection, name)
+            stored = ({**json.loads(row.value), "id": f"m{row.number}"} for row in rows)
+            return list(filter(None, map(Mail.from_json, stored)))
+
+        return self._database.read(act)
 
     def reader(self, name: str, seen: Iterable[str] = ()) -> InboxReader:
         return _SqlReader(self, self._database, name, seen)
@@ -99,26 +102,14 @@ class SqlMail(MailBackend):
             delivered.append(replace(mail, id=f"m{number}"))
         return delivered
 
-    def _unread(self, name: str) -> list[tuple[int, Mail]]:
-        checked_name(name)
-        wanted = select(MAIL).where(MAIL.c.team == self._team, MAIL.c.inbox == name, NEW)
-
-        def act(connection: Connection) -> list[tuple[int, Mail]]:
-            rows = connection.execute(wanted.order_by(MAIL.c.number)).all()
-            if not rows and name not in self._names(connection):
-                self._nobody(connection, name)
-            return [(row.number, mail) for row in rows if (mail := _mail(row)) is not None]
-
-        return self._database.read(act)
-
     def _names(self, connection: Connection) -> list[str]:
         return sorted(
             connection.scalars(select(INBOXES.c.name).where(INBOXES.c.team == self._team))
         )
 
-    def _nobody(self, connection: Connection, name: str) -> None:
-        there = ", ".join(self._names(connection)) or "none"
-        raise ToolError(f"there is no inbox for {name!r}; there are inboxes for: {there}")
+    def _check_known(self, connection: Connection, name: str) -> None:
+        if name not in (names := self._names(connection)):
+            raise unknown_inbox(name, names)
 
 
 class _SqlReader(InboxReader):
@@ -128,35 +119,27 @@ class _SqlReader(InboxReader):
         self._mail, self._database, self._name = mail, database, name
         # What comes later cannot have been seen, whatever its id.
         self._seen = {one.id for one in mail.unread(name)} & set(seen)
-        self._passed = dict[str, int]()  # what commit would mark as done: ids and numbers
+        self._passed: set[str] = set()  # ids of what commit would mark as done
 
     def look(self) -> list[Mail]:
-        return [mail for _, mail in self._mail._unread(self._name) if mail.id not in self._seen]
+        return [mail for mail in self._mail.unread(self._name) if mail.id not in self._seen]
 
     def take(self) -> list[Mail]:
-        pending = self._mail._unread(self._name)
-        self._passed = {mail.id: number for number, mail in pending}
-        new = [mail for _, mail in pending if mail.id not in self._seen]
-        self._seen |= self._passed.keys()
+        pending = self._mail.unread(self._name)
+        self._passed = {mail.id for mail in pending}
+        new = [mail for mail in pending if mail.id not in self._seen]
+        self._seen |= self._passed
         return new
 
     def put_back(self, ids: Iterable[str]) -> None:
-        for id in ids:
-            self._seen.discard(id)
-            self._passed.pop(id, None)
+        back = set(ids)
+        self._seen -= back
+        self._passed -= back
 
     def commit(self) -> None:
-        numbers = sorted(self._passed.values())
-
-        def act(connection: Connection) -> None:
-            for some in batches(numbers):
-                connection.execute(update(MAIL).where(MAIL.c.number.in_(some)).values(done=1))
-
+        numbers = sorted(int(id.removeprefix("m")) for id in self._passed)
+        done = update(MAIL).where(MAIL.c.number.in_(numbers)).values(done=1)
         if numbers:
-            self._database.change(act)
-        self._seen -= self._passed.keys()  # what is done does not come again
-        self._passed = {}
-
-
-def _mail(row: Row[Any]) -> Mail | None:
-    return Mail.from_json({**json.loads(row.value), "id": f"m{row.number}"})
+            self._database.change(lambda connection: connection.execute(done))
+        self._seen -= self._passed  # what is done does not come again
+        self._passed = set()

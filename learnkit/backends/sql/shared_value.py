@@ -27,9 +27,7 @@ class SqlValue(Shared):
     def read(self, default: Any = None) -> Any:
         return self._database.read(lambda connection: self._stored(connection, default))
 
-    def update(
-        self, act: Callable[[Any], T], default: Any = None, *, repeatable: bool = False
-    ) -> T:
+    def update(self, act: Callable[[Any], T], default: Any = None) -> T:
         def change(connection: Connection) -> T:
             self._database.lock(connection, self._name, self._team)
             value = self._stored(connection, default)
@@ -40,7 +38,7 @@ class SqlValue(Shared):
             connection.execute(new.on_conflict_do_update(index_elements=both, set_={"value": text}))
             return result
 
-        return (self._database.change if repeatable else self._database.write)(change)
+        return self._database.write(change)
 
     def damaged(self, problem: str) -> UsageError:
         place = f"{self._name} of team {self._team} in {self._database.address}"

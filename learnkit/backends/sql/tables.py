@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 from learnkit.errors import UsageError, extra
@@ -26,9 +24,6 @@ with extra("sql"):
 
 #: Version of the tables.
 VERSION = 1
-
-#: Ids that one statement names.
-BATCH = 500
 
 
 METADATA = MetaData()
@@ -98,10 +93,3 @@ def encoded(value: Any) -> str:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"this cannot be stored as JSON: {error}") from None
-
-
-def batches(items: Sequence[int]) -> Iterator[list[int]]:
-    """Split ids into lists that one statement can name."""
-    left = iter(items)
-    while some := list(islice(left, BATCH)):
-        yield some

@@ -28,7 +28,9 @@ from learnkit.runtime.virtual_clock import VirtualClock
 if TYPE_CHECKING:
     import anthropic
 
-    from learnkit.backends.interface import Backend, Member, RequestBackend
+    from learnkit.backends.interface import Backend
+    from learnkit.backends.roster import Member
+    from learnkit.backends.tracker import Tracker
     from learnkit.core.mechanism import Mechanism
     from learnkit.runtime.clock import Clock, Worker
 
@@ -88,7 +90,7 @@ class JoinedTeam(TeamBase):
     def lead(self) -> Agent:
         raise UsageError("the lead of this team is in another process")
 
-    def tracker(self) -> RequestBackend:
+    def tracker(self) -> Tracker:
         return self._backend.requests(self.name)
 
     @property

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from learnkit.backends.files.backend import FilesBackend
 from learnkit.backends.files.mailbox import Mailbox
-from learnkit.backends.files.roster import Roster
-from learnkit.backends.files.tracker import Tracker
+from learnkit.backends.files.values import members_in, requests_in
 from learnkit.backends.mail import Mail, Type
 from learnkit.core.agent import Agent
 from learnkit.core.inherit import child_of
@@ -33,7 +32,8 @@ from learnkit.runtime.interrupts import unbroken
 from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
-    from learnkit.backends.interface import Backend, RequestBackend
+    from learnkit.backends.interface import Backend
+    from learnkit.backends.tracker import Tracker
     from learnkit.runtime.clock import Signal, Worker
 
 Factory = Callable[[str, str], Sequence[Mechanism]]
@@ -97,7 +97,7 @@ class Team(TeamBase, Mechanism):
             Path(transcripts or self.folder / "transcripts"),
             name,
             Mailbox(self.folder / "inbox") if backend is None else backend.mail(name),
-            Roster.at(self.folder, name) if backend is None else backend.roster(name),
+            members_in(self.folder, name) if backend is None else backend.roster(name),
         )
         self._factory, self._max_turns, self._wait = factory, max_turns, wait
         self._delivery: Delivery | None = None
@@ -212,10 +212,10 @@ class Team(TeamBase, Mechanism):
         names = ", ".join(one.to for one in mail)
         return f"Sent to {names}." if names else "Not sent: there are no teammates."
 
-    def tracker(self) -> RequestBackend:
+    def tracker(self) -> Tracker:
         if self._backend is not None:
             return self._backend.requests(self.name)
-        return Tracker.at(self.folder / "requests.json", self.lead.clock.now)
+        return requests_in(self.folder, self.lead.clock.now)
 
     def spawn(self, name: str, role: str, prompt: str) -> Teammate:
         """Start a teammate in a thread of its own.

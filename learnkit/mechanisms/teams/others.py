@@ -15,8 +15,8 @@ from learnkit.events.mail import MailData, MailRead, MailSent
 from learnkit.events.teams import Status, TeamJoined, TeamLost, TeamStatus
 
 if TYPE_CHECKING:
-    from learnkit.backends.interface import Member
     from learnkit.backends.mail import Mail
+    from learnkit.backends.roster import Member
     from learnkit.core.agent import Agent
     from learnkit.mechanisms.teams.teammate import TeamBase
 

@@ -34,7 +34,9 @@ from learnkit.runtime.truncate import head_and_tail
 from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
-    from learnkit.backends.interface import MailBackend, Member, RequestBackend, RosterBackend
+    from learnkit.backends.interface import MailBackend
+    from learnkit.backends.roster import Member, Roster
+    from learnkit.backends.tracker import Tracker
     from learnkit.runtime.clock import Clock, Worker
 
 Change = Literal["assigned", "working", "idle", "unused", "shutdown"]
@@ -357,9 +359,7 @@ class TeamBase(ABC):
     patience: float | None = None
     stays = False
 
-    def __init__(
-        self, transcripts: Path, name: str, mailbox: MailBackend, roster: RosterBackend
-    ) -> None:
+    def __init__(self, transcripts: Path, name: str, mailbox: MailBackend, roster: Roster) -> None:
         self.name = name
         self._transcripts = transcripts
         self.mailbox, self.roster = mailbox, roster
@@ -378,7 +378,7 @@ class TeamBase(ABC):
         """
 
     @abstractmethod
-    def tracker(self) -> RequestBackend:
+    def tracker(self) -> Tracker:
         """Return where the requests of the team are kept.
 
         Raises:

@@ -1,40 +1,28 @@
-"""Who is in a team: name, role and status of each member."""
+"""Who is in a team: name, role and status of each member.
+
+People read it, and after a restart the harness: a member of an earlier process gives its tasks
+back. A member that runs in a process of its own, perhaps on another machine, says by its beats
+that it is alive.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import (
-    Any,
-    NotRequired,  # pydantic wants this one before Python 3.12
-)
+from typing import Any
 
-from typing_extensions import TypedDict
-
-from learnkit.backends.files.store import VERSION, Document
-from learnkit.backends.interface import Member, RosterBackend
-from learnkit.backends.shared import Shared
+from learnkit.backends.shared import VERSION, Shared
 from learnkit.errors import ToolError
 
-
-class _Entry(TypedDict):
-    name: str
-    role: str
-    status: str
-    incarnation: NotRequired[str]
-    where: NotRequired[str]
-    heard: NotRequired[str]
+#: One member of a team: ``name``, ``role`` and ``status``. A member that lives in a process of its
+#: own also has its ``incarnation`` and, after its first beat, ``where`` it runs; ``heard``, when
+#: its last beat came (ISO 8601); ``silent``, how many whole seconds ago that was; and ``up``, if
+#: the server was away meanwhile: for how many seconds it could have been heard since.
+Member = dict[str, str]
 
 
-class _Config(TypedDict):
-    team_name: str
-    version: NotRequired[int]
-    members: list[_Entry]
-
-
-class Roster(RosterBackend):
+class Roster:
     """The members of a team, in one value that threads and processes share.
 
     ``up`` says for how many seconds the members could have been heard, where a server may be away.
@@ -50,14 +38,8 @@ class Roster(RosterBackend):
         self._place, self._now, self._up = place, now, up
         self._empty: dict[str, Any] = {"team_name": team, "version": VERSION, "members": []}
 
-    @classmethod
-    def at(
-        cls, folder: Path, team: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    ) -> Roster:
-        """Keep the members in ``config.json`` in a folder."""
-        return cls(Document(folder / "config.json", _Config, stays=True), team, now)
-
     def members(self) -> list[Member]:
+        """Return what is known of each member, in the order in which they joined."""
         members: list[Member] = self._place.read(self._empty)["members"]
         now, up = self._now(), self._up()
         for one in members:
@@ -69,6 +51,21 @@ class Roster(RosterBackend):
         return members
 
     def note(self, entry: Member, *, held_by: str | None = None) -> bool:
+        """Add a member, or replace the entry with the same name.
+
+        Args:
+            entry: ``name``, ``role`` and ``status``. A member that lives in a process of its own
+                also gives its ``incarnation``, a text that no other run of it has: it has the name
+                from then on, and its beats stay in the entry when it is noted again.
+            held_by: change the entry only if its present incarnation is this one; empty for a
+                member in the lead's process. So a member that was replaced can't overwrite the
+                entry of its successor. None to take the name, whoever has it.
+
+        Returns:
+            Whether the entry was stored. False if the name belongs to another incarnation now, or
+            to no member; then nothing has changed.
+        """
+
         def act(config: dict[str, Any]) -> bool:
             members = config["members"]
             for place, old in enumerate(members):
@@ -82,9 +79,23 @@ class Roster(RosterBackend):
                 members.append(dict(entry))
             return held_by is None
 
-        return self._place.update(act, self._empty, repeatable=True)
+        return self._place.update(act, self._empty)
 
     def beat(self, name: str, incarnation: str, where: str) -> bool:
+        """Note that a member is alive.
+
+        Args:
+            name: of the member.
+            incarnation: with which it was noted.
+            where: where it runs, such as the name of its machine.
+
+        Returns:
+            False if the name belongs to another incarnation now, or to a member in the lead's
+            process: then this one should end.
+
+        Raises:
+            ToolError: if there is no such member.
+        """
         now = self._now()
 
         def act(config: dict[str, Any]) -> bool:
@@ -97,15 +108,20 @@ class Roster(RosterBackend):
             known = ", ".join(one["name"] for one in config["members"]) or "none"
             raise ToolError(f"no member is called {name!r}; there are: {known}")
 
-        return self._place.update(act, self._empty, repeatable=True)
+        return self._place.update(act, self._empty)
 
     def begin(self) -> None:
+        """Begin a new process of the lead: the members of its earlier ones have shut down.
+
+        Members with an incarnation live in processes of their own, and stay as they are.
+        """
+
         def act(config: dict[str, Any]) -> None:
             for one in config["members"]:
                 if "incarnation" not in one:
                     one["status"] = "shutdown"
 
-        self._place.update(act, self._empty, repeatable=True)
+        self._place.update(act, self._empty)
 
     def _time(self, member: Member, text: str) -> datetime:
         try:

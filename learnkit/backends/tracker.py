@@ -1,7 +1,8 @@
 """The tracker of a team's requests: stored, so that they survive a restart.
 
-Only the addressee of a request may answer it, once, and only during the assignment in which it was
-asked.
+A request is pending until it is answered, once and only by its addressee, or until it expires:
+at its deadline, or because the teammate that it concerns has ended or has a new assignment.
+``learnkit.backends.request.ANSWERS`` lists what may be answered.
 """
 
 from __future__ import annotations
@@ -10,63 +11,40 @@ import re
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
-from pathlib import Path
-from typing import (
-    Any,
-    NotRequired,  # pydantic wants this one before Python 3.12
-)
+from typing import Any
 
-from typing_extensions import TypedDict
-
-from learnkit.backends.files.store import VERSION, Document, following
-from learnkit.backends.interface import RequestBackend
-from learnkit.backends.request import ANSWERS, Answer, Kind, Request, State
-from learnkit.backends.shared import Shared
+from learnkit.backends.request import ANSWERS, Answer, Kind, Request
+from learnkit.backends.shared import VERSION, Shared, following
 from learnkit.errors import ToolError
 
 #: How many closed requests are kept, the newest ones.
 KEPT = 500
 
 
-class _Entry(TypedDict):
-    """A request as the file has it; what is left out has its default."""
-
-    id: str
-    kind: Kind
-    sender: str
-    to: str
-    content: str
-    state: NotRequired[State]
-    assignment: NotRequired[int]
-    expires: NotRequired[str]
-    note: NotRequired[str]
-
-
-_Entry.__pydantic_config__ = {"extra": "forbid"}  # type: ignore[attr-defined]
-
-
-class _File(TypedDict):
-    version: NotRequired[int]
-    next_id: int
-    assignments: dict[str, int]
-    requests: list[_Entry]
-    plan_required: NotRequired[bool]
-
-
-class Tracker(RequestBackend):
+class Tracker:
     """All requests of a team, in one value that threads and processes share."""
 
     def __init__(self, place: Shared, now: Callable[[], datetime]) -> None:
         self._place, self._now = place, now
 
-    @classmethod
-    def at(cls, path: str | Path, now: Callable[[], datetime]) -> Tracker:
-        """Keep the requests in a file."""
-        return cls(Document(path, _File, stays=True), now)
-
     def open(
         self, kind: Kind, sender: str, to: str, content: str, within: float | None = None
     ) -> Request:
+        """Store a new request in the teammate's present assignment.
+
+        Args:
+            kind: of the request.
+            sender: who asks.
+            to: who may answer.
+            content: what is asked.
+            within: seconds until it expires; None for never.
+
+        Returns:
+            The pending request, with an id that no other request has.
+
+        Raises:
+            ToolError: if a request of this kind is pending for this teammate.
+        """
         now = self._now()
 
         def act(data: dict[str, Any]) -> dict[str, Any]:
@@ -85,6 +63,21 @@ class Tracker(RequestBackend):
         return Request(**self._place.update(act, _EMPTY))
 
     def answer(self, id: str, by: str, state: Answer, note: str = "") -> Request:
+        """Answer a request. Of several answers only the first one counts.
+
+        Args:
+            id: of the request.
+            by: who answers.
+            state: the answer.
+            note: a reason, or feedback.
+
+        Returns:
+            The request with its answer.
+
+        Raises:
+            ToolError: if there is no such request, ``by`` is not its addressee, it is no longer
+                pending, or this kind has no such answer.
+        """
         now = self._now()
 
         def act(data: dict[str, Any]) -> dict[str, Any]:
@@ -100,6 +93,19 @@ class Tracker(RequestBackend):
         return Request(**self._place.update(act, _EMPTY))
 
     def expire(self, id: str, why: str) -> Request | None:
+        """Expire a pending request.
+
+        Args:
+            id: of the request.
+            why: the note that it gets.
+
+        Returns:
+            The expired request; None if it was not pending any more.
+
+        Raises:
+            ToolError: if there is no such request.
+        """
+
         def act(data: dict[str, Any]) -> dict[str, Any] | None:
             old = _find(_stored(data), id)  # one whose time is up may be said to be expired
             return _put(data, _expired(old, why)) if old.state == "pending" else None
@@ -108,18 +114,49 @@ class Tracker(RequestBackend):
         return None if ended is None else Request(**ended)
 
     def expire_all(self, teammate: str, why: str) -> list[Request]:
+        """Expire what is pending for a teammate.
+
+        Args:
+            teammate: name of the teammate that was asked, or has submitted.
+            why: the note that the requests get.
+
+        Returns:
+            The requests that have expired by this call.
+        """
         return self._end(teammate, why)
 
     def assign(self, teammate: str) -> list[Request]:
+        """Begin a new assignment of a teammate: nothing from the last one counts for it.
+
+        Args:
+            teammate: name of the teammate.
+
+        Returns:
+            The requests that have expired by this call.
+        """
         return self._end(teammate, f"{teammate} has a new assignment", assigned=1)
 
     def get(self, id: str) -> Request:
+        """Return one request.
+
+        Args:
+            id: of the request.
+
+        Raises:
+            ToolError: if there is none with this id.
+        """
         return _find(self.all(), id)
 
     def all(self) -> list[Request]:
+        """Return every request, in the order in which they were opened."""
         return self._read(self._place.read(_EMPTY), self._now())
 
     def current(self, teammate: str) -> Request | None:
+        """Return the last plan that a teammate has submitted in its present assignment.
+
+        Args:
+            teammate: name of the teammate.
+        """
         data = self._place.read(_EMPTY)
         assignment = data["assignments"].get(teammate, 0)
         plans = [
@@ -130,11 +167,19 @@ class Tracker(RequestBackend):
         return plans[-1] if plans else None
 
     def require_plan(self, required: bool) -> None:
+        """Say whether members in processes of their own may write only after a plan was approved.
+
+        The lead's harness says it here, so that they learn of it.
+
+        Args:
+            required: whether they must.
+        """
         if required != self.requires_plan():  # else nothing is stored for it
             said = {"plan_required": required}
-            self._place.update(lambda data: data.update(said), _EMPTY, repeatable=True)
+            self._place.update(lambda data: data.update(said), _EMPTY)
 
     def requires_plan(self) -> bool:
+        """Whether they must; False if nothing was said."""
         return bool(self._place.read(_EMPTY).get("plan_required", False))
 
     def _end(self, teammate: str, why: str, assigned: int = 0) -> list[Request]:
