@@ -95,12 +95,7 @@ def only_an_approved_plan_opens(agent: Any) -> Verdict:
         alice = agent.recruit("alice", "coder")
         if (why := _refused(agent, alice, "bash")) is not None:
             return f"Alice needs no plan, and her bash was refused: {why}"
-        try:
-            wrong = _shut(agent, charlie, "no plan was submitted")
-        except KeyError as error:
-            none = "no plan was submitted, so agent.plan is None"
-            return f"{none}, and `plan_first` raised KeyError: {error}"
-        if wrong:
+        if wrong := _shut(agent, charlie, "no plan was submitted"):
             return wrong
         for name in ("read_file", "submit_plan", "send_message"):
             if (why := _refused(agent, charlie, name)) is not None:
@@ -158,13 +153,7 @@ def _shut(agent: Any, mate: Any, when: str) -> Verdict:
 def an_approval_ends(agent: Any) -> Verdict:
     """Check that the next prompt ends an approval that has been read, and no plan before that."""
     with _team(agent) as charlie:
-        try:
-            agent.plan_is_over(charlie)
-        except KeyError as error:
-            return (
-                "Charlie has no plan yet, so agent.plan is None, and `plan_is_over` raised "
-                f"KeyError: {error}"
-            )
+        agent.plan_is_over(charlie)  # without a plan
         charlie.plan = id = _plan(agent, "charlie")
         agent.plan_is_over(charlie)
         agent.answer(id, "lead", True)
