@@ -56,6 +56,8 @@ def check_carried(agent: Any) -> Verdict:
         text = "\n".join(parts)
         if not text.startswith(f"[The request]\n{lead.request}"):
             return "it should begin as before: `[The request]`, and the request below it"
+        if sum(len(part) == 1 for part in parts) > len(items):
+            return "it adds a text character by character: `+=` wants a list, `append` a text"
         if lost := [one["text"] for one in given if one["text"] not in text]:
             return f"after a summary, the model no longer sees the item {lost[0]!r} of its list"
         if given and not any(mark in text for mark in ("[ ]", "pending")):

@@ -44,7 +44,7 @@ def only_to_members(agent: Any) -> Verdict:
                 )
             if missing := {"bob", "lead"} - {*re.findall(r"\w+", said.replace(to, ""))}:
                 names = " and ".join(sorted(missing))
-                return f"it refused {to!r} with “{said}”. Name {names}, so that the model can try again"
+                return f"it refused {to!r} with “{said}”. Name {names}: the model could try again"
         try:
             agent.send("bob", "carol", "Good morning.")
         except LookupError:

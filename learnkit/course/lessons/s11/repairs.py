@@ -122,7 +122,8 @@ def check_find_task(agent: Any) -> Verdict:
                 agent.save_task({**agent.load_tasks()[2], "status": "completed"})
                 later = agent.find_task(alice)
         except ValueError as error:
-            return f"Bob was faster with task 1, and the refusal ended Alice: {error}. Task 2 was ready"
+            why = f"the refusal ended Alice: {error}. Task 2 was ready"
+            return f"Bob was faster with task 1, and {why}"
         except _Slept:
             state = "hers by then" if agent.load_tasks()[2]["owner"] else "ready"
             return f"Bob was faster with task 1, and Alice went back to sleep. Task 2 was {state}"
