@@ -94,7 +94,7 @@ MOST = 12
 
 def check_save(agent: Any) -> Verdict:
     """Let processes save a task: one that lives, and some that are killed while they do."""
-    with in_processes(agent, needs="save") as run:
+    with in_processes(agent) as run:
 
         def start(name: str, limit: str) -> Process:
             path = run.folder / name / "task_1.json"
@@ -172,7 +172,7 @@ signal.alarm(0)
 
 def check_locked(agent: Any) -> Verdict:
     """Let two processes create a task each; between deciding and writing, each waits a while."""
-    with in_processes(agent, _one_task, needs="locked") as run:
+    with in_processes(agent, _one_task) as run:
         inside = run.start("", program=_ERROR_INSIDE)
         inside.wait()
         if inside.last == "TimeoutError":
