@@ -1,4 +1,4 @@
-"""What the explorables' pictures share: a scale with its lines, and the bills of some ways."""
+"""What the explorables' pictures share: a scale with its lines, and the bills of two ways."""
 
 from __future__ import annotations
 

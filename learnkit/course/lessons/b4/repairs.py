@@ -40,12 +40,8 @@ def _repository(folder: Path) -> None:
     (folder / "tests").mkdir()
     (folder / "tests" / "test_it.py").write_text("def test_it():\n    assert 1\n")
     (folder / "work.py").write_text("x = 1\n")
-    for command in (
-        ["init", "-q"],
-        ["add", "-A"],
-        ["-c", "user.name=Bob", "-c", "user.email=bob@example.org", "commit", "-qm", "all"],
-    ):
-        subprocess.run(["git", *command], cwd=folder, check=True)
+    commit = "git init -q; git add -A; git -c user.name=a -c user.email=a@b commit -qm all"
+    subprocess.run(commit, shell=True, cwd=folder, check=True)
 
 
 def check_goal(agent: Any) -> Verdict:

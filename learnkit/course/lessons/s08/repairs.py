@@ -99,32 +99,26 @@ def waits_for_the_late(agent: Any) -> Verdict:
     """Check that a model that has stopped gets what a job says later, however long it takes."""
     with _lead(agent) as lead:
         _begun(agent, lead, f"echo late; sleep {LONG}")
-        clock = _FastClock(lambda: _kill(agent, *lead.jobs))
-        with with_settings(agent, **clock.names(agent)):
-            told = agent.wait_for_job(lead)
+        told, naps = _waited(agent, lead, lambda: _kill(agent, *lead.jobs))
         if "late" not in str(told):
             if "running" not in lead.jobs.values():
                 return f"the job had ended, and it returned {told!r}: return what `deliver` gives"
             why = (
                 ". Each `time.sleep` is cut short in this check, because some job outlasts any "
                 "number: ask again as long as one is running"
-            ) * bool(clock.naps)
+            ) * bool(naps)
             return f"a job ended after the model had stopped, and was never delivered{why}"
     with _lead(agent) as lead:
         _begun(agent, lead, "true").join()
         agent.deliver(lead, [])
-        clock = _FastClock(lambda: lead.ended.append("the end of this check"))
-        with with_settings(agent, **clock.names(agent)):
-            late = agent.wait_for_job(lead)
-        if clock.naps or late is not None:
+        told, naps = _waited(agent, lead, lambda: lead.ended.append("the end of this check"))
+        if naps or told is not None:
             return "the only job had ended and was delivered, and your hook waits for ever"
     with _lead(agent) as lead:
         _begun(agent, lead, "echo late").join()
         _begun(agent, lead, "sleep 60")
-        clock = _FastClock(lambda: _kill(agent, *lead.jobs))
-        with with_settings(agent, **clock.names(agent)):
-            agent.wait_for_job(lead)
-        if clock.naps:
+        _, naps = _waited(agent, lead, lambda: _kill(agent, *lead.jobs))
+        if naps:
             return (
                 "one job had ended, another was running, and your hook waited for it: a result of "
                 "a second must not wait for one of 25 minutes. Wait only while `agent.ended` is "
@@ -139,6 +133,13 @@ def waits_for_the_late(agent: Any) -> Verdict:
                 "your hook ended the run. Ask `agent.jobs`: `finish` changes that last"
             )
     return None
+
+
+def _waited(agent: Any, lead: Any, end: Callable[[], object]) -> tuple[Any, int]:
+    """What the hook returns, and how often it has slept; ``end`` ends a wait that is too long."""
+    clock = _FastClock(end)
+    with with_settings(agent, **clock.names(agent)):
+        return agent.wait_for_job(lead), clock.naps
 
 
 def keeps_the_frame(agent: Any) -> Verdict:
