@@ -30,6 +30,11 @@ class Proxy:
         with self._lock:
             self._cut_at, self._within = words, True
 
+    @property
+    def armed(self) -> bool:
+        """Whether a line is still to be cut, once the words are said."""
+        return bool(self._cut_at)
+
     def cut_all(self) -> None:
         """Cut every line."""
         with self._lock:

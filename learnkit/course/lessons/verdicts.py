@@ -82,14 +82,8 @@ def asking(agent: Any, script: Any, **own: Any) -> Iterator[Path]:
 
 @contextmanager
 def in_processes(
-    agent: Any, answer: Callable[[Any], Any] = lambda _: lk.say("."), needs: str = ""
+    agent: Any, answer: Callable[[Any], Any] = lambda _: lk.say(".")
 ) -> Iterator[Terminal]:
-    """Run ``agent.py`` as processes in an empty folder, which is the module's as well.
-
-    ``needs`` names what it must define: if that isn't there, its absence here says so better than
-    a process.
-    """
-    if needs:
-        getattr(agent, needs)
+    """Run ``agent.py`` as processes in an empty folder, which is the module's as well."""
     with in_a_folder(agent) as folder, Terminal(str(agent.__source__), answer, folder) as terminal:
         yield terminal

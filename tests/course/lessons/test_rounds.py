@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import learnkit as lk
 from learnkit.course.lessons.s03 import rounds
+
+
+def played(*script: lk.Reply) -> list[Any]:
+    """The messages of an agent with files, bash and a list that follows a script."""
+    lab = lk.lesson("s03")
+    with lab.scenario("script", script=script) as run:
+        agent = run.agent([lk.CodingTools(run.workspace), lk.Todo()])
+        agent.run("Go.")
+    lab.remove()
+    return agent.messages
 
 
 def test_a_table_tells_lists_files_and_reminders_apart() -> None:
@@ -16,12 +27,8 @@ def test_a_table_tells_lists_files_and_reminders_apart() -> None:
     lists = [lk.use("todo", items=[item]), lk.use("todo", items=[{**item, "text": " "}])]
     both = lk.reply(edit, test, lists[0], lists[0])
     script = [lk.reply(lists[0], look), edit, test, look, lists[1], both, lk.say("Done.")]
-    lab = lk.lesson("s03")
-    with lab.scenario("script", script=script) as run:
-        agent = run.agent([lk.CodingTools(run.workspace), lk.Todo()])
-        agent.run("Go.")
-    lab.remove()
-    said = rounds.rounds({"this": agent.messages, "none": agent.messages[:1]}).splitlines()
+    messages = played(*script)
+    said = rounds.rounds({"this": messages, "none": messages[:1]}).splitlines()
     assert said[:2] == ["this  0$  e  T  $*  !  eT00", "none"]
     assert said[-1].startswith("A column is a round.   0 to 9 list")
     assert "* reminder" in said[-1]
@@ -30,12 +37,7 @@ def test_a_table_tells_lists_files_and_reminders_apart() -> None:
 
 def test_a_run_without_its_lists_has_no_call_result_or_reminder_of_them() -> None:
     look, todo = lk.use("bash", command="true"), lk.use("todo", items=[])
-    lab = lk.lesson("s03")
-    with lab.scenario("script", script=[lk.reply(todo, look), todo, lk.say("Done.")]) as run:
-        agent = run.agent([lk.CodingTools(run.workspace), lk.Todo()])
-        agent.run("Go.")
-    lab.remove()
-    left = rounds.without_list(agent.messages)
+    left = rounds.without_list(played(lk.reply(todo, look), todo, lk.say("Done.")))
     assert [message["role"] for message in left] == ["user", "assistant", "user", "assistant"]
     assert [len(message["content"]) for message in left] == [1] * 4
     assert left[1]["content"][0]["id"] == left[2]["content"][0]["tool_use_id"]

@@ -48,12 +48,10 @@ def check_commands(agent: Any) -> Verdict:
         for line in _ELSE:
             if says(line) == "allow":
                 return f"{line!r} runs unasked, and the rules allow only how it begins"
-        for line in _FINE:
-            if (found := says(line)) != "allow":
-                return f"for `{line}`, the rules say {found}, and each of its commands is allowed"
-        for line in _DENIED:
-            if (found := says(line)) != "deny":
-                return f"for `{line}`, the rules say {found}, and one of its commands is denied"
+        for lines, right in ((_FINE, "allow"), (_DENIED, "deny")):
+            for line in lines:
+                if (found := says(line)) != right:
+                    return f"for `{line}`, the rules say {found}, not {right}"
     return None
 
 
@@ -68,14 +66,10 @@ def check_objection(agent: Any) -> Verdict:
         for said in ("hands off", ""):
             found = agent.objection(code, said)
             if not found or not isinstance(found, str):
-                reason = "and a reason" if said else "and no reason"
-                return (
-                    f"for exit code {code}, {what}, {reason}, it returns {found!r}: the call runs"
-                )
+                about = f"{what}, and {'a' if said else 'no'} reason"
+                return f"for exit code {code}, {about}, it returns {found!r}: the call runs"
             if said not in found:
-                return (
-                    f"for exit code {code}, the guard said {said!r}, and the model reads {found!r}"
-                )
+                return f"for exit code {code}, {what}, the model reads {found!r}, not {said!r}"
     for said in ("", "looked at it"):
         if (found := agent.objection(0, said)) is not None:
             return f"for exit code 0 and {said!r} it returns {found!r}: the guard is content"

@@ -6,10 +6,10 @@ Bills are calculated; a test compares a schema's tokens with those of the lesson
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 
 from learnkit.course.lessons.bills import OUT, READ, WRITE
-from learnkit.course.lessons.plots import LEFT, scale, short
+from learnkit.course.lessons.plots import BASE, LEFT, NAMES, bills, short
 from learnkit.views.drawing.display import Canvas
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
@@ -57,7 +57,10 @@ def draw(width: float, tools: int, searches: str) -> Answer:
     canvas, times = Canvas(width), int(searches[0])
     first = crossing(times)
     best = SEARCHED if tools >= first else LISTED
-    _curves(canvas, tools, times, best)
+    ways = {way: partial(bill, searches=times, way=way) for way in (LISTED, SEARCHED)}
+    said = f"from {first} tools on, searching costs less" if first <= tools else ""
+    dragged, axis = range(0, tools + 1, _EACH), range(0, MOST + 1, 50)
+    bills(canvas, ways, dragged, axis, "tools", range(0, 80_001, 20_000), said)
     costs = {way: short(round(bill(tools, times, way))) for way in (LISTED, SEARCHED)}
     because = (
         f"Listed, they cost {costs[LISTED]} tokens of plain input, and {costs[SEARCHED]} with "
@@ -65,8 +68,7 @@ def draw(width: float, tools: int, searches: str) -> Answer:
         "before."
     )
     finding = f"With {tools} tools, it costs less to have them {best}."
-    axis = LEFT, _BASE, width - _NAMES, _BASE
-    return Answer(finding, canvas, _ASSUMES, because, axis)
+    return Answer(finding, canvas, _ASSUMES, because, (LEFT, BASE, width - NAMES, BASE))
 
 
 def explorable() -> Explorable:
@@ -82,35 +84,5 @@ _ASSUMES = (
     f"is cached. The bill counts plain input as 1, read from the cache as {READ:g}, written to it "
     f"as {WRITE:g}, output as {OUT:g}: the default model's prices, see lk.Price."
 )
-#: Room for the names of the ways, the upper edge of the curves, and their 0, in pixels.
-_NAMES, _TOP, _BASE = 80, 52, 236
 #: From one place of the slider to the next.
 _EACH = 5
-
-
-def _curves(canvas: Canvas, tools: int, searches: int, best: str) -> None:
-    most, right = 80_000, canvas.width - _NAMES
-    unit, step = (_BASE - _TOP) / most, (right - LEFT) / MOST
-    canvas.text("bill in", 0, _TOP - 40, "bill, in tokens of plain input", "b")
-    scale(canvas, "bill", range(0, most + 1, 20_000), _BASE, unit, right)
-    x = LEFT + tools * step
-    canvas.edge("cause", f"M0 0V{_BASE - _TOP}", "cause", "d", x=x, y=_TOP)
-    for number in range(0, MOST + 1, 50):
-        place = LEFT + number * step
-        canvas.edge(f"tools line {number}", f"M{place:g} {_BASE}V{_BASE + 5}")
-        canvas.text(f"tools tick {number}", place, _BASE + 18, str(number), "qc")
-    canvas.text("tools of", right + 18, _BASE + 18, "tools", "q")
-    low = 0.0  # two names never share a line
-    for way in sorted((LISTED, SEARCHED), key=lambda way: -bill(tools, searches, way)):
-        mark = "cause" if way == best else "system"
-        costs = [(number, bill(number, searches, way)) for number in range(0, tools + 1, _EACH)]
-        spots = [f"{LEFT + number * step:.0f} {_BASE - cost * unit:.0f}" for number, cost in costs]
-        canvas.edge(f"{way} curve", f"M{'L'.join(spots)}", mark, "w" if way == best else "")
-        y = _BASE - costs[-1][1] * unit
-        canvas.dot(f"{way} now", x, y, 5 if way == best else 3, mark)
-        low = max(low + 14, y + 4)
-        canvas.text(f"{way} line", x + 9, low, way, "b" if way == best else "q", mark)
-    first = crossing(searches)
-    if first <= tools:
-        canvas.text("crossing", 0, _TOP - 20, f"from {first} tools on, searching costs less", "q")
-    canvas.height = _BASE + 24

@@ -15,9 +15,7 @@ _POLICY = {"write": "allow"}
 _GOAL = "test -f done.txt || { echo there is no done.txt; exit 3; }"
 
 
-def _run(
-    agent: Any, goal: str, *, does: str, name: str = "lead", most: int = 12
-) -> tuple[str, Any]:
+def _run(agent: Any, goal: str, *, does: str = "", name: str = "lead") -> tuple[str, Any]:
     """Let a model say that it's done; it does a command after so many objections.
 
     Returns what the run said, and all that was said to the model after its claims.
@@ -35,19 +33,15 @@ def _run(
     with asking(agent, model, POLICY=_POLICY, GOAL=goal) as folder:
         _repository(folder)
         lead = agent.Agent(name)
-        return agent.run(lead, "Write done.txt.", most), heard
+        return agent.run(lead, "Write done.txt.", 12), heard
 
 
 def _repository(folder: Path) -> None:
     (folder / "tests").mkdir()
     (folder / "tests" / "test_it.py").write_text("def test_it():\n    assert 1\n")
     (folder / "work.py").write_text("x = 1\n")
-    for command in (
-        ["init", "-q"],
-        ["add", "-A"],
-        ["-c", "user.name=Bob", "-c", "user.email=bob@example.org", "commit", "-qm", "all"],
-    ):
-        subprocess.run(["git", *command], cwd=folder, check=True)
+    commit = "git init -q; git add -A; git -c user.name=a -c user.email=a@b commit -qm all"
+    subprocess.run(commit, shell=True, cwd=folder, check=True)
 
 
 def check_goal(agent: Any) -> Verdict:
@@ -61,14 +55,14 @@ def check_goal(agent: Any) -> Verdict:
         return f"the model reads {heard[0]!r}, and not what the command has printed"
     if len(heard) > 2:
         return "the goal was met, and the model was sent on all the same"
-    said, heard = _run(agent, "false", does="")
+    said, heard = _run(agent, "false")
     if said.startswith("(stopped after") or len(heard) > agent.CHECKS:
         return f"a goal that can't be met sends the model on for ever; end after {agent.CHECKS}"
     if len(heard) < agent.CHECKS:
         return f"it gives up after {len(heard)} checks; CHECKS is {agent.CHECKS}"
-    if _run(agent, "", does="")[1]:
+    if _run(agent, "")[1]:
         return "without a GOAL, the model is sent on"
-    if _run(agent, "false", does="", name="alice")[1]:
+    if _run(agent, "false", name="alice")[1]:
         return "the goal is the lead's; another agent was sent on"
     return None
 

@@ -119,13 +119,8 @@ def _cut_off(agent: Any) -> Verdict:
         return f"The reply was cut off at max_tokens, and {ran} ran all the same."
     if refused := refused or played.refused("Is it gone?"):
         return f"After a reply that was cut off, {refused}"
-    if len(played.asked[1]) == 1:
-        return (
-            "After a reply that was cut off, the next request is the same as before, so the model "
-            "writes the same again. Append the reply, and an error as its call's result."
-        )
     if not (results := played.results()):
-        return f"{_UNHEARD}: the reply that was cut off, so it can't send it again."
+        return f"{_UNHEARD}: the reply that was cut off. Append it, with an error for each call."
     return _errors(results, "After a reply that was cut off")
 
 

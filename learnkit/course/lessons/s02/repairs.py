@@ -34,16 +34,12 @@ def check_path(agent: Any) -> Verdict:
         if error is None:
             return f"for {path} the model reads that the file was written, which isn't true"
         if not str(error) or isinstance(error, (AttributeError, TypeError, NameError)):
-            said = f"{type(error).__name__}: {error}"
-            return (
-                f"{path} isn't written, but the model only reads “{said}”: let the error say which "
-                "path was refused, and why"
-            )
+            why = "let the error say which path was refused, and why"
+            return f"{path} isn't written, but the model only reads {error!r}: {why}"
     for path, why in _INSIDE.items():
         error, _, arrived = _written(agent, path)
         if error is not None or not arrived:
-            said = str(error).replace("\n", " ")
-            return f"it refuses {path}, which is in the project: {why} (“{said}”)"
+            return f"it refuses {path}, which is in the project: {why} ({error!r})"
     return None
 
 
@@ -69,19 +65,12 @@ def _written(agent: Any, path: str) -> tuple[Exception | None, bool, bool]:
 
 #: Calls: the tool and its group, what the user would answer, what that is in words, whether it
 #: runs, and what the model has to read of it.
-_DENIED = "the user does not"
+_DENIED = "PermissionError: the user does not"
 _CALLS = (
     ("look_at", "read", False, "which the policy allows", True, "done"),
     ("write_it", "write", True, "which the user allows", True, "done"),
-    (
-        "write_it",
-        "write",
-        False,
-        "which the user does not allow",
-        False,
-        f"PermissionError: {_DENIED}",
-    ),
-    ("erase_it", "erase", True, "which the policy denies", False, f"PermissionError: {_DENIED}"),
+    ("write_it", "write", False, "which the user does not allow", False, _DENIED),
+    ("erase_it", "erase", True, "which the policy denies", False, _DENIED),
     ("fly_to", "", True, "which there isn't", False, "no tool 'fly_to'"),
 )
 
@@ -110,14 +99,10 @@ def check_gate(agent: Any) -> Verdict:
         if len(asked) != (group == "write"):
             asks = ("runs without a question", "asks the user", "asks the user twice")
             return f"{what}, {asks[min(len(asked), 2)]}"
-        if not runs and not result.get("is_error"):
-            return f"{what}, doesn't run, but its result is no error"
         if reads not in result["content"] or bool(result.get("is_error")) == runs:
-            said = result["content"]
-            if _DENIED in said and reads.endswith(_DENIED):
-                why = "the replies below were recorded with that"
-                return f"{what}, doesn't run, which is right; now raise a PermissionError: {why}"
-            return f"{what}, doesn't run, but the model reads “{said}”; it should read “{reads} …”"
+            kind = "a result" if runs else "an error"
+            said = f"the model reads “{result['content']}”; it should read {kind}, “{reads} …”"
+            return f"{what}, {'runs' if runs else 'does not run'}, but {said}"
     return None
 
 

@@ -18,23 +18,13 @@ def _after_results(results: list[Any], texts: list[str]) -> dict[str, Any]:
 
 def check_loop(agent: Any) -> Verdict:
     """Count the requests and rounds in which hooks are called; look for what they return."""
-    asked, rounds = list[int](), list[Any]()
-    wrong = list[str]()
+    asked, rounds = list[Any](), list[Any]()
 
-    def before(one: Any, *more: Any) -> None:
-        asked.append(len(one.messages))
-        if more:
-            wrong.append(
-                f"a hook of before_model gets the agent and nothing else, not {_all(more)}"
-            )
+    def before(lead: Any, *more: Any) -> None:
+        asked.append((len(lead.messages), *more))
 
-    def after(one: Any, *given: Any) -> str:
-        calls: Any = given[0] if len(given) == 1 and isinstance(given[0], list) else [{}]
-        if any(call.get("type") != "tool_use" for call in calls):
-            got = f"after the agent it got {_all(given)}" if given else "it got the agent alone"
-            wrong.append(f"a hook of after_tools should get the agent and `calls`; {got}")
-        else:
-            rounds.append([call["name"] for call in calls])
+    def after(lead: Any, *calls: Any) -> str:
+        rounds.append(calls)
         return "a note"
 
     script = [lk.reply(_LOOK, lk.use("read_file", path="none")), _LOOK, lk.say("Done.")]
@@ -43,17 +33,15 @@ def check_loop(agent: Any) -> Verdict:
     with asking(agent, script, HOOKS=hooks, user_message=_after_results):
         lead = agent.Agent()
         agent.run(lead, "Go.")
-    if wrong:
-        return wrong[0]
-    if asked != [1, 3, 5]:
+    if asked != [(1,), (3,), (5,)]:
         return (
             "the hooks of before_model should be called once before each of three requests, "
-            f"with 1, 3 and 5 messages; they saw {asked or 'none'}"
+            f"with 1, 3 and 5 messages; they saw {', '.join(map(short, asked)) or 'none'}"
         )
-    if rounds != [["bash", "read_file"], ["bash"]]:
+    if rounds != [(message["content"],) for message in lead.messages[1:-1:2]]:
         return (
-            "the hooks of after_tools should be called once a round, with its calls: bash and "
-            f"read_file, then bash; they got {rounds or 'none'}"
+            "the hooks of after_tools should be called once a round, with the agent and its calls; "
+            f"after the agent they got {', '.join(map(short, rounds)) or 'nothing'}"
         )
     blocks = [message["content"] for message in lead.messages[2::2]]
     if any(sum(one.get("text") == "a note" for one in many) != 1 for many in blocks):
@@ -68,10 +56,6 @@ def check_loop(agent: Any) -> Verdict:
             "belongs below the `if`, not in it"
         )
     return None
-
-
-def _all(values: Any) -> str:
-    return " and ".join(short(one) for one in values)
 
 
 def check_message(agent: Any) -> Verdict:
@@ -134,8 +118,6 @@ def check_updated(agent: Any) -> Verdict:
             return f"it accepted an update that left out {lost}"
         if unnamed := [name for name in named if name not in error]:
             return f"its error doesn't name {unnamed[0]!r}, so the model can't add it: {error}"
-        if any(one["text"] in error for one in update if one in phases):
-            return f"its error names an item that is there: {error}"
     done = [_item("5", "implement", "completed"), _item("6", "review", "in_progress")]
     renamed = [_item("5", "implement", "in_progress"), _item("6", "Review and test")]
     for before, update, what in (

@@ -18,6 +18,14 @@ _REPORT = 'I stopped at "there":\n' + "- a line of it\n" * 40 + "That is all."
 _POLICY = {"write": "allow"}
 
 
+def _child(request: dict[str, Any]) -> lk.Reply:
+    """What a child says: it reads something first, and some never end, or end without a text."""
+    prompt = str(request["messages"][0])
+    if len(request["messages"]) == 1 or "for ever" in prompt:
+        return lk.reply("I'll look.", lk.use("bash", command=f"echo {_SECRET}"))
+    return lk.say("" if "silent" in prompt else _REPORT)
+
+
 def _result(agent: Any, lead: Any, prompt: str) -> dict[str, Any]:
     given = {"prompt": prompt, "description": "look"}
     call = {"type": "tool_use", "id": "toolu_1", "name": "task", "input": given}
@@ -27,22 +35,21 @@ def _result(agent: Any, lead: Any, prompt: str) -> dict[str, Any]:
 
 def check_report(agent: Any) -> Verdict:
     """Run a child that reads something and says two things, and one that ends without a text."""
-
-    def model(request: dict[str, Any]) -> lk.Reply:
-        if len(request["messages"]) == 1:
-            return lk.reply("I'll look.", lk.use("bash", command=f"echo {_SECRET}"))
-        return lk.say("" if "silent" in str(request["messages"][0]) else _REPORT)
-
-    with asking(agent, model, POLICY=_POLICY):
+    with asking(agent, _child, POLICY=_POLICY):
         lead = agent.Agent()
-        got = _result(agent, lead, "Look.")["content"]
-        silent = _result(agent, lead, "Be silent.")
+        ended, silent = (_result(agent, lead, text) for text in ("Look.", "Be silent."))
+    got = ended["content"]
+    if ended.get("is_error"):
+        return f"a child that ended by itself counts as an error: {one_line(got, 100)}"
     if _SECRET in got:
         return "what the child has read is in the parent's context as well"
     if "I'll look." in got:
         return f"the parent got more than the child's last text: {one_line(got, 100)}"
-    if other := _other(got):
-        return other
+    if got.strip() != _REPORT:
+        return (
+            f"the child's last text was {short(_REPORT)}, with {len(_REPORT)} characters; the "
+            f"parent got {short(got)}, with {len(got)}"
+        )
     if silent["content"] in ("", "(no output)", "None") or silent.get("is_error"):
         said = repr(silent["content"] or "nothing")
         return f"a child ended without a text, and the parent got {said}: return “(no summary)”"
@@ -50,21 +57,10 @@ def check_report(agent: Any) -> Verdict:
 
 
 def check_stopped(agent: Any) -> Verdict:
-    """Run a child that never ends, and one that does."""
-
-    def model(request: dict[str, Any]) -> lk.Reply:
-        if "for ever" in str(request["messages"][0]):
-            return lk.use("bash", command="true")
-        return lk.say("" if "silent" in str(request["messages"][0]) else _REPORT)
-
-    with asking(agent, model, POLICY=_POLICY):
-        lead = agent.Agent()
-        prompts = ("Look for ever.", "Look.", "Be silent.")
-        stopped, ended, silent = (_result(agent, lead, text) for text in prompts)
-    if ended.get("is_error"):
-        said = one_line(ended["content"], 100)
-        return f"a child that ended by itself counts as an error: {said}"
-    if other := _other(ended["content"]):
+    """Run a child that never ends, and those that do."""
+    with asking(agent, _child, POLICY=_POLICY):
+        stopped = _result(agent, agent.Agent(), "Look for ever.")
+    if other := check_report(agent):
         return other
     if not stopped.get("is_error"):
         return (
@@ -73,19 +69,7 @@ def check_stopped(agent: Any) -> Verdict:
         )
     if not stopped["content"].partition(":")[2].strip():
         return f"the parent reads {stopped['content']!r}, and not what happened to the child"
-    if silent.get("is_error") or silent["content"] == "(no output)":
-        return f"of a child that ended without a text, the parent reads {silent['content']!r}"
     return None
-
-
-def _other(got: str) -> Verdict:
-    """Whether the parent got another text than the child's last."""
-    if got.strip() == _REPORT:
-        return None
-    return (
-        f"the child's last text was {short(_REPORT)}, with {len(_REPORT)} characters; the parent "
-        f"got {short(got)}, with {len(got)}"
-    )
 
 
 def check_brief(agent: Any) -> Verdict:

@@ -7,10 +7,10 @@ lesson's manuals, as the offline client counts them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 
 from learnkit.course.lessons.bills import OUT, READ, WRITE
-from learnkit.course.lessons.plots import LEFT, scale
+from learnkit.course.lessons.plots import BASE, LEFT, NAMES, bills
 from learnkit.views.drawing.display import Canvas
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
@@ -66,10 +66,13 @@ def crossing(loads: str) -> int:
 def draw(width: float, used: int, loads: str) -> Answer:
     """Draw the bills, as far as they were dragged."""
     canvas = Canvas(width)
-    best = cheapest(used, loads)
-    _bills(canvas, used, loads, best)
-    axis = LEFT, _BASE, width - _WAYS, _BASE
-    return Answer(_finding(used, best), canvas, _assumes(), _because(used, loads, best), axis)
+    best, first = cheapest(used, loads), crossing(loads)
+    ways = {way: partial(bill, preloaded=n, loads=loads) for way, n in WAYS.items()}
+    said = f"from {first} skills on, preloading costs least" if first <= used else ""
+    axis = range(0, SKILLS + 1, 5)
+    bills(canvas, ways, range(used + 1), axis, "skills", range(0, 240_001, 80_000), said)
+    line = LEFT, BASE, width - NAMES, BASE
+    return Answer(_finding(used, best), canvas, _assumes(), _because(used, loads, best), line)
 
 
 def explorable() -> Explorable:
@@ -109,38 +112,3 @@ def _assumes() -> str:
 
 
 _NAMED = {"preload": "preloading all", "on demand": "loading on demand"}
-#: Room for the names of the ways, the upper edge of the curves, and their 0, in pixels.
-_WAYS, _TOP, _BASE = 88, 52, 236
-
-
-def _bills(canvas: Canvas, used: int, loads: str, best: str) -> None:
-    most, right = 240_000, canvas.width - _WAYS
-    unit, step = (_BASE - _TOP) / most, (right - LEFT) / SKILLS
-    canvas.text("bill in", 0, _TOP - 40, "bill, in tokens of plain input", "b")
-    scale(canvas, "bill", range(0, most + 1, 80_000), _BASE, unit, right)
-    x = LEFT + used * step
-    canvas.edge("cause", f"M0 0V{_BASE - _TOP}", "cause", "d", x=x, y=_TOP)
-    for number in range(0, SKILLS + 1, 5):
-        place = LEFT + number * step
-        canvas.edge(f"used line {number}", f"M{place:g} {_BASE}V{_BASE + 5}")
-        canvas.text(f"used tick {number}", place, _BASE + 18, str(number), "qc")
-    canvas.text("used of", right + 18, _BASE + 18, "skills", "q")
-    low = 0.0  # two names never share a line
-    for way in sorted(WAYS, key=lambda way: -bill(used, WAYS[way], loads)):
-        row, mark = [*WAYS].index(way), "cause" if way == best else "system"
-        costs = [bill(number, WAYS[way], loads) for number in range(used + 1)]
-        spots = [
-            f"{LEFT + number * step:.0f} {_BASE - cost * unit:.0f}"
-            for number, cost in enumerate(costs)
-        ]
-        canvas.edge(f"{row} curve", f"M{'L'.join(spots)}", mark, "w" if way == best else "")
-        y = _BASE - costs[used] * unit
-        canvas.dot(f"{row} now", x, y, 5 if way == best else 3, mark)
-        low = max(low + 14, y + 4)
-        canvas.text(f"{row} line", x + 9, low, way, "b" if way == best else "q", mark)
-    first = crossing(loads)
-    if first <= used:
-        canvas.text(
-            "crossing", 0, _TOP - 20, f"from {first} skills on, preloading costs least", "q"
-        )
-    canvas.height = _BASE + 24

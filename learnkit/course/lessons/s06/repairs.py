@@ -90,14 +90,13 @@ def check_forget(agent: Any) -> Verdict:
         asked.clear()
         with with_settings(agent, THRESHOLD=1_000, summarise=asked.append):
             agent.forget(lead)
-        problem, same = f"the array is {what}: ", lead.messages == messages
+        same = lead.messages == messages
         if len(asked) != wanted:
-            return f"{problem}summaries asked for: {len(asked)}, not {wanted}"
+            return f"the array is {what}: summaries asked for: {len(asked)}, not {wanted}"
         if lead.focus:
             return "it leaves the focus, so that the next request is summarised again"
         if what.startswith("not") and not same:
-            first = "results were cleared first, so the summary can't say what was in them"
-            return problem + (first if focus else "it was changed")
+            return f"the array is {what}: it was changed, and no result need be cleared"
         if size == 330 and same:
             return "the array was too long, and forget changed nothing"
     return None

@@ -94,13 +94,13 @@ MOST = 12
 
 def check_save(agent: Any) -> Verdict:
     """Let processes save a task: one that lives, and some that are killed while they do."""
-    with in_processes(agent, needs="save") as run:
+    with in_processes(agent) as run:
 
-        def start(name: str, limit: str, dies_at: int | None = None) -> Process:
+        def start(name: str, limit: str) -> Process:
             path = run.folder / name / "task_1.json"
             path.parent.mkdir()
             path.write_text(json.dumps(_BEFORE))
-            return run.start(name, program=limit + _SAVE, dies_at=dies_at)
+            return run.start(name, program=limit + _SAVE)
 
         lives = start("lives", _STEPS % 0)
         if lives.wait():
@@ -114,8 +114,7 @@ def check_save(agent: Any) -> Verdict:
                 "the other file is in another folder, which may be on another disk: there, a "
                 "rename is no single step. Write it beside the task"
             )
-        killed = {"at byte 30": start("at byte 30", "import sys", 30)}
-        killed["in the middle of the write"] = start("in the middle of the write", _LATE)
+        killed = {"at byte 30": start("at byte 30", _LATE)}
         for step in range(2, min(steps, MOST) + 1):
             when = f"before step {step} of {steps}"
             killed[when] = start(when, _STEPS % step)
@@ -173,7 +172,7 @@ signal.alarm(0)
 
 def check_locked(agent: Any) -> Verdict:
     """Let two processes create a task each; between deciding and writing, each waits a while."""
-    with in_processes(agent, _one_task, needs="locked") as run:
+    with in_processes(agent, _one_task) as run:
         inside = run.start("", program=_ERROR_INSIDE)
         inside.wait()
         if inside.last == "TimeoutError":

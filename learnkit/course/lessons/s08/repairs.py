@@ -36,22 +36,16 @@ def starts_and_goes_on(agent: Any) -> Verdict:
         if id not in lead.jobs:
             return f"it returned {id!r}; it should return the job's id"
         if lead.jobs[id] != "running":
-            why = ""
-            names = agent.background_run.__code__.co_names
-            if "join" in names:
-                why = ": `join` waits for the thread, as `finish` did"
-            elif "Thread" in names:
-                why = (
-                    ": `target=finish(…)` calls `finish` at once, and `run()` does it in this "
-                    "thread. Name the function, give its arguments apart, and `start()` it"
-                )
-            return f"it returned only when the command had ended{why}"
+            why = ": give `Thread` the function and its arguments apart, and wait for nothing"
+            makes = "Thread" in agent.background_run.__code__.co_names
+            return f"it returned only when the command had ended{why * makes}"
         if not all(one.daemon for one in {*threading.enumerate()} - before):
             return "Python waits for this thread when it exits, an hour if need be: `daemon=True`"
         _kill(agent, id)
-        if not _within(PATIENCE, lambda: bool(lead.ended or errors)) or errors:
-            if errors:
-                return f"the thread of the job has ended with {errors[0]}"
+        _within(PATIENCE, lambda: bool(lead.ended or errors))
+        if errors:
+            return f"the thread of the job has ended with {errors[0]}"
+        if not lead.ended:
             return "the job has ended, and left no result: is the thread started?"
     return None
 
@@ -59,13 +53,10 @@ def starts_and_goes_on(agent: Any) -> Verdict:
 def fates(agent: Any) -> dict[str, str]:
     """Each line of ``deliver``, and what becomes of a job that ends just before it runs."""
     found = dict[str, str]()
-    try:
-        for line, told in _races(agent):
-            times = "".join(told).count("late")
-            if found.get(line) != "lost":  # a loop runs it more than once
-                found[line] = {0: "lost", 1: "delivered"}.get(times, f"delivered {times} times")
-    except Exception as error:  # the learner's own; the verdict says where
-        found[f"{type(error).__name__}: {error}"] = "fails"
+    for line, told in _races(agent):
+        times = "".join(told).count("late")
+        if found.get(line) != "lost":  # a loop runs it more than once
+            found[line] = {0: "lost", 1: "delivered"}.get(times, f"delivered {times} times")
     return found
 
 
@@ -107,37 +98,27 @@ def delivers_each_once(agent: Any) -> Verdict:
 def waits_for_the_late(agent: Any) -> Verdict:
     """Check that a model that has stopped gets what a job says later, however long it takes."""
     with _lead(agent) as lead:
-        if (nothing := agent.wait_for_job(lead)) is not None:
-            return f"there was no job, and it returned {nothing!r} instead of None"
         _begun(agent, lead, f"echo late; sleep {LONG}")
-        clock = _FastClock(lambda: _kill(agent, *lead.jobs))
-        with with_settings(agent, **clock.names(agent)):
-            told = agent.wait_for_job(lead)
+        told, naps = _waited(agent, lead, lambda: _kill(agent, *lead.jobs))
         if "late" not in str(told):
             if "running" not in lead.jobs.values():
                 return f"the job had ended, and it returned {told!r}: return what `deliver` gives"
-            lost = "a job ended after the model had stopped, and was never delivered"
-            if clock.naps:
-                lost += (
-                    ". Each `time.sleep` is cut short in this check, because some job outlasts any "
-                    "number: ask again as long as one is running"
-                )
-            return lost
+            why = (
+                ". Each `time.sleep` is cut short in this check, because some job outlasts any "
+                "number: ask again as long as one is running"
+            ) * bool(naps)
+            return f"a job ended after the model had stopped, and was never delivered{why}"
     with _lead(agent) as lead:
         _begun(agent, lead, "true").join()
         agent.deliver(lead, [])
-        clock = _FastClock(lambda: lead.ended.append("the end of this check"))
-        with with_settings(agent, **clock.names(agent)):
-            late = agent.wait_for_job(lead)
-        if clock.naps or late is not None:
+        told, naps = _waited(agent, lead, lambda: lead.ended.append("the end of this check"))
+        if naps or told is not None:
             return "the only job had ended and was delivered, and your hook waits for ever"
     with _lead(agent) as lead:
         _begun(agent, lead, "echo late").join()
         _begun(agent, lead, "sleep 60")
-        clock = _FastClock(lambda: _kill(agent, *lead.jobs))
-        with with_settings(agent, **clock.names(agent)):
-            agent.wait_for_job(lead)
-        if clock.naps:
+        _, naps = _waited(agent, lead, lambda: _kill(agent, *lead.jobs))
+        if naps:
             return (
                 "one job had ended, another was running, and your hook waited for it: a result of "
                 "a second must not wait for one of 25 minutes. Wait only while `agent.ended` is "
@@ -154,21 +135,23 @@ def waits_for_the_late(agent: Any) -> Verdict:
     return None
 
 
+def _waited(agent: Any, lead: Any, end: Callable[[], object]) -> tuple[Any, int]:
+    """What the hook returns, and how often it has slept; ``end`` ends a wait that is too long."""
+    clock = _FastClock(end)
+    with with_settings(agent, **clock.names(agent)):
+        return agent.wait_for_job(lead), clock.naps
+
+
 def keeps_the_frame(agent: Any) -> Verdict:
     """Check that no output ends the frame that it is in, and that it is still delivered."""
-    for output, how in {
-        END: "",
-        f"{END} {END}": " at the second one",
-        END.replace("b", f"{END}b"): ", once the one within it was taken out",
-        "7 < 9 and </b>": "",
-    }.items():
+    for output in (END, f"{END} {END}", END.replace("b", f"{END}b"), "7 < 9 and </b>"):
         with _lead(agent) as lead:
             _begun(agent, lead, f"echo {shlex.quote(output)} Charlie").join()
             told = str(agent.deliver(lead, []))
         if "Charlie" not in told:
             return "the rest of the output is no longer delivered"
         if told.count(END) != 1 or not told.rstrip().endswith(END):
-            return f"a job printed `{output}`, and the frame ended there{how}"
+            return f"a job printed `{output}`, and the frame ended there"
     return None
 
 

@@ -43,10 +43,8 @@ def only_to_members(agent: Any) -> Verdict:
                     "that returns has done its work: raise one"
                 )
             if missing := {"bob", "lead"} - {*re.findall(r"\w+", said.replace(to, ""))}:
-                return (
-                    f"it refused {to!r} with “{said}”. Say who there is{_lead_too(missing)}, so "
-                    "that the model can try again"
-                )
+                names = " and ".join(sorted(missing))
+                return f"it refused {to!r} with “{said}”. Name {names}: the model could try again"
         try:
             agent.send("bob", "carol", "Good morning.")
         except LookupError:
@@ -57,16 +55,10 @@ def only_to_members(agent: Any) -> Verdict:
     return None
 
 
-def _lead_too(missing: set[str]) -> str:
-    return ", lead too" if missing == {"lead"} else ""
-
-
 def loses_and_repeats_nothing(agent: Any) -> Verdict:
     """Check what comes between take and commit, a half line, a kill, and a cursor's file."""
     with in_a_folder(agent):
-        empty, cursor = agent.take("alice")
-        if empty != []:
-            return f"the inbox is empty, and `take` returned {empty!r} instead of no lines"
+        _, cursor = agent.take("alice")
         sender = Thread(target=_send, args=(agent, "one"), daemon=True)
         sender.start()
         sender.join(WAITS)
@@ -276,9 +268,8 @@ def _send(agent: Any, text: str) -> None:
 
 
 def _texts(lines: Any) -> list[str]:
-    """What some lines of an inbox say, shortened to the words of these checks."""
-    words = ("one", "two", "three", "other")
-    return [next((w for w in words if f'"content": "{w}"' in str(line)), "?") for line in lines]
+    """The words of these checks in some lines of an inbox."""
+    return re.findall("one|two|three|other", str(lines))
 
 
 REPAIRS = {

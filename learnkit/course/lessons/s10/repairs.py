@@ -95,44 +95,45 @@ def only_an_approved_plan_opens(agent: Any) -> Verdict:
         alice = agent.recruit("alice", "coder")
         if (why := _refused(agent, alice, "bash")) is not None:
             return f"Alice needs no plan, and her bash was refused: {why}"
-        try:
-            wrong = _shut(agent, charlie, "no plan was submitted")
-        except KeyError as error:
-            none = "no plan was submitted, so agent.plan is None"
-            return f"{none}, and `plan_first` raised KeyError: {error}"
-        if wrong:
-            return wrong
+        for when in _states(agent, charlie):
+            for name in ("bash", "write_file", "edit_file", "background_run"):
+                why = _refused(agent, charlie, name)
+                if not why:
+                    return f"{when}, and {name} was let through"
+                if not isinstance(why, str):
+                    return f"{when}, and {name} got {why!r} as the reason; a model reads text"
         for name in ("read_file", "submit_plan", "send_message"):
             if (why := _refused(agent, charlie, name)) is not None:
                 return f"{name} changes no file, and was refused: {why}. How should he plan?"
-        charlie.plan = _plan(agent, "charlie")
-        agent.send("bob", "charlie", '{"from": "lead", "approve": true}')
-        agent.deliver_mail(charlie)
-        if wrong := _shut(agent, charlie, "a plan was submitted, and only Bob's mail said yes"):
-            return wrong
-        agent.answer(charlie.plan, "lead", False)
-        if wrong := _shut(agent, charlie, "the plan was rejected"):
-            return wrong
-        charlie.plan = _plan(agent, "charlie")
-        with agent.requests() as known:
-            known[charlie.plan]["deadline"] = 0
-        if wrong := _shut(agent, charlie, "the plan got no answer by its deadline"):
-            return wrong
-        agent.answer(_plan(agent, "bob"), "lead", True)
-        if wrong := _shut(agent, charlie, "another one's plan was approved"):
-            return wrong
         charlie.plan = _plan(agent, "charlie")
         agent.answer(charlie.plan, "lead", True)
         for name in ("bash", "write_file"):
             if (why := _refused(agent, charlie, name)) is not None:
                 return f"his plan was approved, and {name} was refused: {why}"
-        earlier = "an earlier plan of his was approved"
-        charlie.plan = _plan(agent, "charlie")
-        if wrong := _shut(agent, charlie, f"{earlier}, the one in agent.plan is pending"):
-            return wrong
-        agent.answer(charlie.plan, "lead", True)
-        charlie.plan = None
-        return _shut(agent, charlie, f"{earlier}, but agent.plan is None")
+    return None
+
+
+def _states(agent: Any, charlie: Any) -> Iterator[str]:
+    """Bring about, one after the other, what opens no gate."""
+    yield "no plan was submitted"
+    charlie.plan = _plan(agent, "charlie")
+    agent.send("bob", "charlie", '{"from": "lead", "approve": true}')
+    agent.deliver_mail(charlie)
+    yield "a plan was submitted, and only Bob's mail said yes"
+    agent.answer(charlie.plan, "lead", False)
+    yield "the plan was rejected"
+    charlie.plan = _plan(agent, "charlie")
+    with agent.requests() as known:
+        known[charlie.plan]["deadline"] = 0
+    yield "the plan got no answer by its deadline"
+    agent.answer(_plan(agent, "bob"), "lead", True)
+    yield "another one's plan was approved"
+    agent.answer(_plan(agent, "charlie"), "lead", True)
+    charlie.plan = _plan(agent, "charlie")
+    yield "an earlier plan of his was approved, the one in agent.plan is pending"
+    agent.answer(charlie.plan, "lead", True)
+    charlie.plan = None
+    yield "an earlier plan of his was approved, but agent.plan is None"
 
 
 def _plan(agent: Any, name: str) -> str:
@@ -144,27 +145,10 @@ def _refused(agent: Any, mate: Any, name: str) -> object:
     return agent.plan_first(mate, {"name": name, "input": {}})
 
 
-def _shut(agent: Any, mate: Any, when: str) -> Verdict:
-    """Whether all tools that write are refused, with a reason."""
-    for name in ("bash", "write_file", "edit_file", "background_run"):
-        why = _refused(agent, mate, name)
-        if not why:
-            return f"{when}, and {name} was let through"
-        if not isinstance(why, str):
-            return f"{when}, and {name} got {why!r} as the reason; a model reads text"
-    return None
-
-
 def an_approval_ends(agent: Any) -> Verdict:
     """Check that the next prompt ends an approval that has been read, and no plan before that."""
     with _team(agent) as charlie:
-        try:
-            agent.plan_is_over(charlie)
-        except KeyError as error:
-            return (
-                "Charlie has no plan yet, so agent.plan is None, and `plan_is_over` raised "
-                f"KeyError: {error}"
-            )
+        agent.plan_is_over(charlie)  # without a plan
         charlie.plan = id = _plan(agent, "charlie")
         agent.plan_is_over(charlie)
         agent.answer(id, "lead", True)

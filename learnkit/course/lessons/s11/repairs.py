@@ -122,15 +122,11 @@ def check_find_task(agent: Any) -> Verdict:
                 agent.save_task({**agent.load_tasks()[2], "status": "completed"})
                 later = agent.find_task(alice)
         except ValueError as error:
-            why = f"Bob was faster with task 1, and the refusal ended Alice: {error}"
-            return f"{why}. Task 2 was ready"
+            why = f"the refusal ended Alice: {error}. Task 2 was ready"
+            return f"Bob was faster with task 1, and {why}"
         except _Slept:
-            if agent.load_tasks()[2]["owner"] == "alice":
-                return (
-                    "alice claimed task 2 and went back to sleep. Does `find_task` return what it "
-                    "has claimed?"
-                )
-            return "Bob was faster with task 1, and Alice went back to sleep. Task 2 was ready"
+            state = "hers by then" if agent.load_tasks()[2]["owner"] else "ready"
+            return f"Bob was faster with task 1, and Alice went back to sleep. Task 2 was {state}"
     if "#2" not in str(work):
         return f"Bob was faster with task 1, and task 2 was ready; Alice's next work was {work!r}"
     if later is not None:
@@ -155,11 +151,8 @@ def check_is_alive(agent: Any) -> Verdict:
             (living.pid, True, "a process that is alive", os),
             (living.pid, True, "a living process of another user", theirs),
         ):
-            try:
-                with with_settings(agent, os=system):
-                    alive = agent.is_alive(pid)
-            except OSError as error:
-                return f"asked about {what}, it raised {error!r}"
+            with with_settings(agent, os=system):
+                alive = agent.is_alive(pid)
             if bool(alive) != right:
                 return f"asked about {what}, it returned {alive!r}; it should return {right}"
         with suppress(UsageError):
