@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
@@ -17,8 +18,10 @@ from profiles import examples
 
 import learnkit as lk
 from learnkit.course.games.races import panel as racefinder
+from learnkit.course.games.races import schedules
 from learnkit.course.games.races.panel import RaceFinder
 from learnkit.course.games.races.schedules import Schedule, replay, run, shrink
+from learnkit.errors import UsageError
 from learnkit.views.drawing.static import LIMIT
 
 
@@ -146,6 +149,24 @@ def test_the_smallest_schedule_is_a_sentence() -> None:
     assert shrink(Naive, replay(Naive, ["bob", "alice", "bob", "alice", "carol"])).sentence == (
         "alice reads, bob writes, alice empties: “bob 1” is lost."
     )
+
+
+def test_a_lock_that_is_held_while_it_pauses_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = threading.Lock()
+
+    class Locked(Naive):
+        def send(self, text: str) -> None:
+            with lock:
+                super().send(text)
+
+        def drain(self) -> list[str]:
+            lock.acquire()  # released by the test
+            return super().drain()
+
+    monkeypatch.setattr(schedules, "PATIENCE", 0.5)
+    with pytest.raises(UsageError, match="hold no lock while it calls pause"):
+        replay(Locked, ["alice", "bob", "alice"])
+    lock.release()
 
 
 # The game, without a page.

@@ -96,6 +96,7 @@ def test_the_contents_show_what_a_lab_has_noted(tmp_path: Path) -> None:
         "45\u00a0min",
         "✓○",
         "1 of 3",
+        "–",
         "the loop, and one tool: bash",
     ]
     assert "▶" not in lk.contents(forget=True, folder=COURSE).html

@@ -1,4 +1,4 @@
-"""The start page: twelve lessons, what each adds, and how far the learner is.
+"""The start page: twelve lessons, what each adds, how far the learner is, and their ``agent.py``.
 
 ``learnkit lab`` writes it as a notebook beside the working copies of the lessons. Its table shows
 the progress of that day, so the page can be read before any cell has run. Running its cell draws
@@ -8,11 +8,14 @@ the table again.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from learnkit.course import files as course_files
+from learnkit.course.agent_file import own
+from learnkit.course.agent_file.source import split
 from learnkit.course.display.card import Card, inline
 from learnkit.course.display.course_map import as_html
 from learnkit.course.progress import MARKS, LessonProgress, Progress, lesson_progress
@@ -47,7 +50,7 @@ def contents(*, forget: bool = False, folder: str | Path = "") -> Card:
         f"<p><strong>{esc(summary(found))}</strong> Each column of the picture opens a lesson.</p>"
     )
 
-    page = f"{head}{as_html(found)}{table(found + more)}"
+    page = f"{head}{as_html(found)}{table(found + more, here)}"
     return Card(page, summary(found), lambda: {"text/html": page})
 
 
@@ -81,18 +84,21 @@ _PHASES = {
 }
 #: A page that JupyterLab does not trust keeps this, but no style sheet.
 _STYLE = "text-align:left;vertical-align:top;white-space:normal;overflow-wrap:anywhere"
-_HEADS = ("lesson", "time", "exercises", "quiz", "what it adds")
+_HEADS = ("lesson", "time", "exercises", "quiz", "your agent.py", "what it adds")
 
 
-def table(found: Sequence[LessonProgress]) -> str:
-    """Return the lessons by phase as a plain HTML table."""
+def table(found: Sequence[LessonProgress], folder: Path) -> str:
+    """Return the lessons by phase as a plain HTML table, with what each added to ``agent.py``."""
+    paths = [folder / own.file_name(part) for part in ("b", "s")]
+    texts = [path.read_text("utf-8") if path.is_file() else "" for path in paths]
+    parts = {name.partition(" ")[0]: part for text in texts for name, part in split(text).items()}
     rows = [_cells("th", _HEADS)]
     for one in found:
         if one.number in _PHASES:
             name, problem = _PHASES[one.number]
             phase = f"<strong>{name}</strong>: {problem}"
             rows.append(f'<td style="{_STYLE}" colspan="{len(_HEADS)}">{phase}</td>')
-        rows.append(_cells("td", _row(one)))
+        rows.append(_cells("td", _row(one, parts.get(one.name, ""))))
     return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
 
@@ -100,14 +106,17 @@ def _cells(tag: str, texts: Sequence[str]) -> str:
     return "".join(f'<{tag} style="{_STYLE}">{text}</{tag}>' for text in texts)
 
 
-def _row(one: LessonProgress) -> tuple[str, ...]:
+def _row(one: LessonProgress, part: str) -> tuple[str, ...]:
     lesson = one.lesson
+    hooks = dict.fromkeys(re.findall(r'^@hook\("(\w+)"\)', part, re.MULTILINE))
+    lines = count(len(part.strip().splitlines()), "line")
     return (
         f'{MARKS[one.state]} <a href="{esc(one.file)}" title="{esc(lesson.promise)}">'
         f"{one.label} · {esc(lesson.title)}</a>",
         f"{lesson.minutes}\u00a0min",
         "✓" * one.passed + "○" * (len(lesson.exercises) - one.passed),
         f"{one.right} of {len(lesson.quiz)}" if one.answered else "–",
+        ", ".join([lines, *(f"<code>{hook}</code>" for hook in hooks)]) if part else "–",
         inline(lesson.adds),
     )
 

@@ -31,6 +31,7 @@ from learnkit.events.races import (
     RaceWrote,
 )
 from learnkit.events.text import listed
+from learnkit.runtime.clock import SystemClock
 
 Make = Callable[[Path, Callable[[], None]], Any]  # from a folder and a pause to an inbox
 
@@ -39,6 +40,7 @@ READER, WRITERS = "alice", ("bob", "carol", "dan")
 SECONDS, GAP = 2.0, 0.1
 #: What a step is called, by the type of its event.
 VERBS = {"race.wrote": "writes", "race.read": "reads", "race.emptied": "empties"}
+PATIENCE = 10.0  # real seconds after which a run counts as stuck; one takes milliseconds
 VERBS |= {"race.finished": "finishes", "race.drained": "drains", "race.paused": "pauses"}
 
 
@@ -132,7 +134,15 @@ class _Race:
         self.sent, self.got = list[str](), list[str]()
 
     def run(self) -> Schedule:
-        """Run the moves, and return what came of them."""
+        """Run in a thread of its own: an inbox that is stuck must not block the notebook."""
+        worker = SystemClock().spawn("race", self._run)
+        schedule: Schedule = worker.join(timeout=PATIENCE)
+        if worker.done:
+            return schedule
+        stuck = f"the race has made no step for {PATIENCE:g} s"
+        raise UsageError(f"{stuck}; let the inbox hold no lock while it calls pause()")
+
+    def _run(self) -> Schedule:
         with tempfile.TemporaryDirectory() as name:
             self.folder = Path(name)
             self.inbox = self.make(self.folder, self._pause)

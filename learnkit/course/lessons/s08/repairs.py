@@ -53,10 +53,13 @@ def starts_and_goes_on(agent: Any) -> Verdict:
 def fates(agent: Any) -> dict[str, str]:
     """Each line of ``deliver``, and what becomes of a job that ends just before it runs."""
     found = dict[str, str]()
-    for line, told in _races(agent):
-        times = "".join(told).count("late")
-        if found.get(line) != "lost":  # a loop runs it more than once
-            found[line] = {0: "lost", 1: "delivered"}.get(times, f"delivered {times} times")
+    try:
+        for line, told in _races(agent):
+            times = "".join(told).count("late")
+            if found.get(line) != "lost":  # a loop runs it more than once
+                found[line] = {0: "lost", 1: "delivered"}.get(times, f"delivered {times} times")
+    except Exception as error:  # the learner's own; the verdict says where
+        found[f"{type(error).__name__}: {error}"] = "fails"
     return found
 
 
