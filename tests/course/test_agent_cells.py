@@ -62,6 +62,16 @@ def test_what_the_learner_has_changed_is_kept_and_said(
     assert split(path.read_text()) == sections
 
 
+def test_a_cell_says_what_it_has_made_of_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    cells = AgentCells("s01", None)
+    for source in ("X = 0", "X = 0", "X = 1", "X = 1\nY = 2"):
+        cells.run("", source)
+    said = [line.partition(" ")[2] for line in capsys.readouterr().out.splitlines()]
+    number = int(said[0].split()[-2])
+    same = f"{number} lines, "
+    assert said[1:] == [same + "as before", same + "changed", f"{number} → {number + 1} lines"]
+
+
 @pytest.mark.parametrize(
     ("cell", "error", "says"),
     [

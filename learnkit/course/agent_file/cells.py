@@ -57,7 +57,7 @@ class AgentCells:
         self.source.add(self._lesson, cell)
         before = self._file.text
         kept = self._file.add(cell)
-        print(f"{self._file.name} {_lines(before)} → {_lines(self._file.text)} lines")
+        print(f"{self._file.name} {_growth(before, self._file.text)}")
         for part in kept:
             print(
                 f"You have changed the part “{part}” of your {self._file.name}, and it is kept. "
@@ -95,5 +95,9 @@ def _compiled(text: str, name: str) -> CodeType:
     return compile(text, name, "exec", dont_inherit=True)
 
 
-def _lines(text: str) -> int:
-    return len(text.splitlines())
+def _growth(before: str, after: str) -> str:
+    """How a file has changed, in lines."""
+    old, new = len(before.splitlines()), len(after.splitlines())
+    if old != new:
+        return f"{old} → {new} lines"
+    return f"{new} lines, {'as before' if before == after else 'changed'}"
