@@ -7,10 +7,10 @@ from typing import Any
 from learnkit.course.content import Verdict
 from learnkit.course.lessons.verdicts import Cases, first_wrong
 
-_OLD, _NEW = (20, "28 °C"), (24, "25 °C")
+_OLD, _NEW, _MERGED = (20, "28 °C"), (24, "25 °C"), (20, "30 °C\n28 °C")
 
 
-def check_merge(merge: Any) -> Verdict:
+def check_merged(merged: Any) -> Verdict:
     """Merge the notes of two machines."""
     both = {"oslo": _OLD}, {"lima": _NEW}
     clash = (20, "30 °C")
@@ -22,11 +22,16 @@ def check_merge(merge: Any) -> Verdict:
         (
             "two texts of one day",
             ({"oslo": clash}, {"oslo": _OLD}),
-            {"oslo": (20, "30 °C\n28 °C")},
+            {"oslo": _MERGED},
+        ),
+        (
+            "notes that were merged yesterday",
+            ({"oslo": _MERGED}, {"oslo": _OLD}),
+            {"oslo": _MERGED},
         ),
         ("nothing of mine", ({}, {"oslo": _OLD}), {"oslo": _OLD}),
     )
-    return first_wrong(merge, cases, dict)
+    return first_wrong(merged, cases, dict)
 
 
-EXERCISES = {"merge": check_merge}
+EXERCISES = {"merged": check_merged}

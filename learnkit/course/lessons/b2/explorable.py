@@ -12,7 +12,10 @@ from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
 #: What happens, one after the other, and why it then is as it is.
 BECAUSE = {
-    "it is written": "A checkpoint is only there to go back to; no request has it.",
+    "the session begins": (
+        "The rule and the note are a day older; the sentence is said now. No request has a "
+        "checkpoint."
+    ),
     "a turn": "All messages are sent again with each request, and the system prompt, too.",
     "a compaction": "A summary replaces the messages, and never the system prompt.",
     "a new session": "It has a system prompt, and no messages until you resume the old ones.",
@@ -70,7 +73,8 @@ def draw(width: float, moment: str, list_sends: str) -> Answer:
         found = [state(place, one, list_sends) for one in MOMENTS[: now + 1]]
         canvas.text(f"{place} name", 0, y, place, "b")
         sent = tokens(place, moment, list_sends)
-        said = f"sent, {sent} tokens" if sent else _NOW[found[-1]]
+        what = "its line" if place == "a note" else "sent"
+        said = f"{what}, {sent} tokens" if sent else _NOW[found[-1]]
         canvas.text(f"{place} now", width, y, said, "e", _MARKS[found[-1]])
         for at, one in enumerate(found):
             mark, seldom = _MARKS[one], one == FOUND
@@ -92,8 +96,9 @@ def draw(width: float, moment: str, list_sends: str) -> Answer:
     canvas.height = base + 84
     axis = _EDGE, base, width - _EDGE, base
     number = sum(state(place, moment, list_sends) == SENT for place in PLACES)
-    sending = f"{number} places still send" if number > 1 else "One place still sends"
-    finding = f"{sending} the fact after {moment}."
+    places = f"{number} places" if number > 1 else "one place"
+    when = f"after {moment}" if now else "when the session begins"
+    finding = f"The fact, or a line about it, is sent from {places} {when}."
     because = f"{BECAUSE[moment]} {_CUT[list_sends] * (moment == '300 more notes')}".strip()
     return Answer(finding, canvas, _assumes(), because, axis)
 

@@ -38,7 +38,38 @@ def check_keep(agent: Any) -> Verdict:
             )
         if more := [one.name for one in folder.iterdir() if one not in (path, before)]:
             return f"it leaves {more[0]} in the folder"
+        with _killed_before_a_rename() as sources:
+            agent.keep(path, "hot from 24 °C")
+        for source in sources:
+            if source.parent != folder:
+                return f"the other file is in {source.parent}; keep both in one folder: on one disk"
+            if source.suffix == ".md":
+                return f"killed before the rename, {source.name} is listed as a note"
+        agent.keep(path, "hot from 26 °C")
+        if (found := path.read_text("utf-8")) != "hot from 26 °C":
+            return f"after one that was killed before the rename, the next note is {short(found)}"
     return None
+
+
+class _Killed(BaseException):
+    """No code of the learner's should catch it."""
+
+
+@contextlib.contextmanager
+def _killed_before_a_rename() -> Iterator[list[Path]]:
+    """End the code where it would rename a file, as a kill would; give what it would rename."""
+    sources, renames = list[Path](), (os.replace, os.rename)
+
+    def killed(source: Any, *_: object) -> None:
+        sources.append(Path(source).resolve())
+        raise _Killed
+
+    os.replace = os.rename = killed  # type: ignore[assignment]
+    try:
+        with contextlib.suppress(_Killed):
+            yield sources
+    finally:
+        os.replace, os.rename = renames
 
 
 @contextlib.contextmanager
@@ -61,6 +92,7 @@ def _listed(agent: Any, number: int, words: str = "What is hot.", **limits: int)
     """The numbers of the notes that are sent, their bytes, and what else the list says."""
     with in_a_folder(agent, **limits) as folder:
         write_notes(folder, number, words)
+        os.utime(folder / "note-0001.md")  # the first one was changed today
         lines = (agent.listed(folder) or "").splitlines()
         whole = {agent.headline(path) for path in folder.glob("*.md")}
     notes = [line for line in lines if line in whole]
@@ -72,12 +104,12 @@ def _listed(agent: Any, number: int, words: str = "What is hot.", **limits: int)
 def check_listed(agent: Any) -> Verdict:
     """List few notes, many, and long ones."""
     numbers, _, rest = _listed(agent, 3)
-    if numbers != [3, 2, 1]:
-        return f"of three notes, note 3 the newest, it sends {numbers}, not [3, 2, 1]"
+    if numbers != [1, 3, 2]:
+        return f"of three notes, of which 1 was changed last, it sends {numbers}, not [1, 3, 2]"
     if rest:
         return f"of three notes none is left out, and it says {short(rest)}"
     numbers, _, rest = _listed(agent, 8, LINES=5)
-    if numbers != [8, 7, 6, 5, 4]:
+    if numbers != [1, 8, 7, 6, 5]:
         return f"of 8 notes with LINES = 5, it sends {numbers}, not the five newest"
     if "3" not in rest:
         return f"3 of 8 notes are left out, and after the list it says {short(rest)}"
@@ -86,15 +118,15 @@ def check_listed(agent: Any) -> Verdict:
         return f"with BYTES = 1,000, it cuts a note's line in the middle: {short(rest)}"
     if not 850 < size <= 1_000:
         return f"with BYTES = 1,000, the lines of 40 notes that it sends have {size:,} bytes"
-    if numbers != list(range(40, 40 - len(numbers), -1)):
+    if numbers != [1, *range(40, 41 - len(numbers), -1)]:
         return f"with BYTES = 1,000, it sends the notes {short(numbers)}, not the newest"
     if str(40 - len(numbers)) not in rest:
         return f"{40 - len(numbers)} of 40 notes are left out, and after the list it says {rest!r}"
     return None
 
 
-def _shelf(agent: Any, first: lk.Reply, *, forgets: bool = False) -> str:
-    """Let a model do something, and then note something; return where the note is."""
+def _shelf(agent: Any, first: lk.Reply, *, forgets: bool = False) -> tuple[str, str]:
+    """Let a model do something, and then note something; return where the note is, and its text."""
     look = lk.use("read_file", path="README.md")
     note = lk.use("remember", name="limit", description="What is hot.", text="From 28 °C.")
     with asking(agent, [first, lk.say("."), look, note, lk.say(".")], POLICY={}) as folder:
@@ -106,7 +138,8 @@ def _shelf(agent: Any, first: lk.Reply, *, forgets: bool = False) -> str:
             if forgets:
                 lead.messages.clear()  # as a summary would
             agent.run(lead, "Note it.")
-        return next((path.parent.name for path in folder.glob(".memory/**/limit.md")), "no folder")
+        notes = [*folder.glob(".memory/**/limit.md")]
+        return (notes[0].parent.name, notes[0].read_text("utf-8")) if notes else ("no folder", "")
 
 
 #: Tools that bring in a stranger's text, and their groups.
@@ -137,8 +170,12 @@ def check_heard(agent: Any) -> Verdict:
         ("after a call of a tool that doesn't exist", lk.use("look"), False, ".memory"),
     )
     for what, first, forgets, right in cases:
-        if (found := _shelf(agent, first, forgets=forgets)) != right:
-            return f"{what}, a note goes to {found}; it belongs in {right}"
+        shelf, text = _shelf(agent, first, forgets=forgets)
+        if shelf != right:
+            return f"{what}, a note goes to {shelf}; it belongs in {right}"
+        (called,) = [block["name"] for block in first.content]
+        if right == "outside" and called not in text:
+            return f"{what}, the note should name {called}; it says {short(text[:40])}"
     return None
 
 
