@@ -15,10 +15,12 @@ _POLICY = {"write": "allow"}
 _GOAL = "test -f done.txt || { echo there is no done.txt; exit 3; }"
 
 
-def _run(agent: Any, goal: str, *, does: str = "", name: str = "lead") -> tuple[str, Any]:
-    """Let a model say that it's done; it does a command after so many objections.
+def _run(
+    agent: Any, goal: str, *, does: str = "", name: str = "lead"
+) -> tuple[str, list[str], int]:
+    """Let a model say that it's done; after two objections it does a command.
 
-    Returns what the run said, and all that was said to the model after its claims.
+    Returns what the run said, what was said to the model after its claims, and the file `checks`.
     """
     heard: list[str] = []
 
@@ -33,20 +35,22 @@ def _run(agent: Any, goal: str, *, does: str = "", name: str = "lead") -> tuple[
     with asking(agent, model, POLICY=_POLICY, GOAL=goal) as folder:
         _repository(folder)
         lead = agent.Agent(name)
-        return agent.run(lead, "Write done.txt.", 12), heard
+        said, counted = agent.run(lead, "Write done.txt.", 12), folder / "checks"
+        return said, heard, counted.stat().st_size if counted.exists() else 0
 
 
 def _repository(folder: Path) -> None:
     (folder / "tests").mkdir()
     (folder / "tests" / "test_it.py").write_text("def test_it():\n    assert 1\n")
-    (folder / "work.py").write_text("x = 1\n")
+    for name in ("work.py", "pyproject.toml"):
+        (folder / name).write_text("x = 1\n")
     commit = "git init -q; git add -A; git -c user.name=a -c user.email=a@b commit -qm all"
     subprocess.run(commit, shell=True, cwd=folder, check=True)
 
 
 def check_goal(agent: Any) -> Verdict:
     """A run with a goal that is met late, one that is never met, and runs without one."""
-    _, heard = _run(agent, _GOAL, does="touch done.txt")
+    _, heard, _ = _run(agent, _GOAL, does="touch done.txt")
     if not heard:
         return "the model said that it's done, `GOAL` fails, and the run is over"
     if not all(one.startswith("Not done") for one in heard):
@@ -55,11 +59,13 @@ def check_goal(agent: Any) -> Verdict:
         return f"the model reads {heard[0]!r}, and not what the command has printed"
     if len(heard) > 2:
         return "the goal was met, and the model was sent on all the same"
-    said, heard = _run(agent, "false")
-    if said.startswith("(stopped after") or len(heard) > agent.CHECKS:
+    said, _, checks = _run(agent, "printf . >> checks; false")
+    if said.startswith("(stopped after"):
         return f"a goal that can't be met sends the model on for ever; end after {agent.CHECKS}"
-    if len(heard) < agent.CHECKS:
-        return f"it gives up after {len(heard)} checks; CHECKS is {agent.CHECKS}"
+    if checks != agent.CHECKS:
+        return (
+            f"with a goal that can't be met, it runs the check {checks} times, not {agent.CHECKS}"
+        )
     if _run(agent, "")[1]:
         return "without a GOAL, the model is sent on"
     if _run(agent, "false", name="alice")[1]:
@@ -88,6 +94,12 @@ _DOINGS = (
     ),
     ("a test that was removed", "rm tests/test_it.py", "tests/test_it.py"),
     ("a new conftest.py", "touch conftest.py", "conftest.py"),
+    (
+        "a new conftest.py that git ignores",
+        "echo conftest.py > .gitignore; touch conftest.py",
+        "conftest.py",
+    ),
+    ("an edit of pyproject.toml", "echo > pyproject.toml", "pyproject.toml"),
     ("a new conftest.py in tests/", "touch tests/conftest.py", "tests/conftest.py"),
 )
 
