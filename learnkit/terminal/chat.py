@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from learnkit.core.agent import Agent
     from learnkit.core.content import Block
     from learnkit.mechanisms.rules import Rules
-    from learnkit.terminal.replay import Playback
     from learnkit.terminal.saved import Record
 
 Read = Callable[[str], str]
@@ -60,13 +59,13 @@ class Chat:
 
     def __init__(
         self,
-        sessions: Callable[[Record | None], AbstractContextManager[Session]],
+        sessions: Callable[[Record], AbstractContextManager[Session]],
+        record: Record,
+        rules: Rules,
         workspace: str | Path = ".",
         *,
-        record: Record | None = None,
         console: Console | None = None,
         read: Read | None = None,
-        rules: Rules | None = None,
         remote: str = "",
     ) -> None:
         from rich.console import Console
@@ -79,7 +78,6 @@ class Chat:
         self.output = Output(console, markdown=drawn, changed=self._changed)
         self._keyboard = Keyboard(self.output, self, history_file()) if drawn else None
         self._input = self._keyboard or Lines(read or input, self.output)
-        self._playback: Playback | None = None
         self.code = 0
         self._ready = self._running = self._leaving = False
         self._heard_end = False
@@ -119,23 +117,20 @@ class Chat:
             except OSError as error:
                 raise LearnkitError(clean(str(error))) from None
             finally:
-                stack.callback(self._part, over if session.playback is None else None)
+                stack.callback(self._part, over)
             self._talk()
 
-    def _part(self, over: threading.Timer | None) -> None:
+    def _part(self, over: threading.Timer) -> None:
         """The session ends, which may take time."""
         if self._next:
             self._ready = False
             return
         self._close()
-        if over is not None:
-            over.start()
+        over.start()
 
     def _open(self, session: Session, stack: contextlib.ExitStack) -> None:
-        self._playback, self._workspace = session.playback, session.workspace
-        consent = None
-        if self._rules is not None:
-            consent = Consent(self._rules, self._input.ask, self._keep)
+        self._workspace = session.workspace
+        consent = Consent(self._rules, self._input.ask, self._keep)
         wait = self.output.wait
         guarded = any(one.moment == "prompt" for one in session.settings.hooks)
         steering = [] if guarded else [Steering(self._steer)]  # such a hook sees prompts only
@@ -150,8 +145,6 @@ class Chat:
         self._measure()
         self._ready = True
         self.output.say(f"learnkit: {len(self.agent.tools)} tools; /help lists the commands", "dim")
-        if self._playback is not None:
-            self._announce(self._playback)
         self._changed()
 
     def _show_end(self) -> None:
@@ -182,8 +175,6 @@ class Chat:
                 if command[0] in ("quit", "exit"):
                     return
                 self._command(text)
-            elif self._playback is not None:
-                self._play(self._playback, text)
             elif text:
                 self.turn(line.strip("\n"))
 
@@ -231,15 +222,13 @@ class Chat:
             self._running = False
             self.output.end()
             self.output.status.stop()
-            if self._record is not None and self._record.problem:
+            if self._record.problem:
                 self.output.say(self._record.problem, "red")
             self._measure()
             self._changed()
 
     def _hear(self, kind: str, text: str) -> None:
         """Show a piece of the agent's reply."""
-        if self._playback is not None:
-            self._playback.wait()
         if kind == "text":
             self.output.write(text)
         elif kind == "output":
@@ -270,51 +259,6 @@ class Chat:
             for member in one.members if isinstance(one, Team) else ():
                 member.stop.set()
 
-    def _play(self, playback: Playback, text: str) -> None:
-        """Play the next recorded turn; what is not recorded leaves no trace."""
-        from learnkit.clients.recordings.difference import finding
-        from learnkit.clients.recordings.replay import Miss
-
-        expected = playback.next
-        if expected is None:
-            self._announce(playback)
-            return
-        if text not in ("", expected.strip()):
-            self.output.say(
-                "That is not in the recording, so it was not sent; Enter plays the next turn.",
-                "dim",
-            )
-            return
-        if not text:
-            self._echo(expected)
-        before = list(self.agent.messages)
-        try:
-            done = self._run_agent(expected)
-        except Miss as miss:
-            self.agent.rewrite(before, "rolled back")
-            playback.end()
-            self.output.say(
-                f"{finding(miss.changes)} The turn was taken back, and the recording is over; "
-                "/quit leaves.",
-                "dim",
-            )
-        except KeyboardInterrupt:
-            self._running = False
-            playback.end()  # what the interrupt has changed is not in it
-            if not self._leaving:
-                self.output.say("(cancelled; the recording is over, /quit leaves)", "dim")
-        else:
-            if done.reason != "end_turn":
-                self.output.say(f"({done.reason.replace('_', ' ')})", "dim")
-            self._announce(playback)
-
-    def _announce(self, playback: Playback) -> None:
-        if playback.next is None:
-            self.output.say("The recording is over; /quit leaves.", "dim")
-        else:
-            said = one_line(playback.next, 300)
-            self.output.say(f"A recording, written by hand. Press Enter to say: {said}")
-
     def _command(self, line: str) -> None:
         """Answer a command; Ctrl-C ends its wait for a database."""
         try:
@@ -339,9 +283,6 @@ class Chat:
 
     def _answer(self, line: str) -> None:
         name = (parsed(line) or ("", ""))[0]
-        if self._playback is not None and name == "compact":
-            self.output.say("A summary is not in the recording, so none is made.", "dim")
-            return
         before = self.agent.messages
         match answer(self.agent, line):
             case Opened(path):
@@ -363,9 +304,7 @@ class Chat:
         """Leave this session for another one, or for a new one."""
         from learnkit.terminal.saved import Record
 
-        if self._record is None:
-            self.output.say("this conversation is not saved, so there is no other one", "dim")
-        elif path == self._record.path:
+        if path == self._record.path:
             self.output.say("this is that session", "dim")
         else:
             try:
@@ -401,19 +340,15 @@ class Chat:
     def typed(self, line: str) -> None:
         """The user has sent something: it is answered at once if it can be, else it waits."""
         self._presses = 0
-        text, playback = line.strip(), self._playback
+        text = line.strip()
         command = parsed(text)
         known = COMMANDS.get(command[0]) if command is not None else None
         if command is not None and command[0] in ("quit", "exit"):
             self.left()
-        elif self._running and (known is not None and (known.at_once or playback is not None)):
+        elif self._running and known is not None and known.at_once:
             self._echo(text)
             self._command_meanwhile(text)
-        elif self._running and playback is not None:
-            if text:
-                self.output.say("The recording is playing, so this was not sent.", "dim")
-            playback.resume()
-        elif self._keyboard is not None and (text or playback is not None):
+        elif self._keyboard is not None and text:
             self._keyboard.send(line)
             if self._running:
                 self.agent.wake.set()  # it may wait for a job
@@ -428,17 +363,12 @@ class Chat:
             self.left()
         elif not self._running:
             self.output.say("(Ctrl-C again, or Ctrl-D, leaves)", "dim")
-        elif self._playback is not None:
-            self._playback.pause()
-            self.output.say("(paused: Enter goes on, Ctrl-C again leaves)", "dim")
         else:
             self._interrupt()
 
     def left(self) -> None:
         """The user wants to leave, or the terminal is gone."""
         self._leaving = True
-        if self._playback is not None:
-            self._playback.resume()
         if self._keyboard is not None:
             self._keyboard.send(None)
         if self._running or not self._ready:
@@ -448,24 +378,18 @@ class Chat:
         """What knows the commands, and the files of the workspace."""
         from learnkit.terminal.completion import Known
 
-        own = in_files(self._workspace) if self._record is not None else {}
-        purposes = {name: one.description for name, one in own.items()}
+        purposes = {name: one.description for name, one in in_files(self._workspace).items()}
         purposes |= {name: one.purpose for name, one in COMMANDS.items()}
         return Known(purposes, lambda: self._workspace)
 
     def status(self, width: int) -> str:
         """What goes on; else how long the conversation is."""
-        playback = self._playback
         if not self._ready:
             shown = [self.output.status.waiting or "starting …"]
-        elif playback is not None and playback.paused:
-            shown = ["paused · Enter goes on · Ctrl-C leaves"]
         elif line := self.output.status.line(width):
             shown = [line]
         else:
-            keys = "Enter plays on" if playback is not None and playback.next else "/help"
-            mode = [self._rules.mode] if self._rules is not None else []
-            shown = fitted([keys, self.agent.model, *mode], *self._gauge, width - 1)
+            shown = fitted(["/help", self.agent.model, self._rules.mode], *self._gauge, width - 1)
         printed = [f"│ {line}" for line in self.output.status.printed_lines]
         queued = self._keyboard.queued if self._keyboard is not None and self._running else []
         waits = [f"queued (↑ takes it back): {line}" for line in queued[:PANEL]]
@@ -485,8 +409,7 @@ class Chat:
 
     def working(self) -> bool:
         """Whether something goes on that takes time."""
-        paused = self._playback is not None and self._playback.paused
-        return self.output.status.busy and not paused
+        return self.output.status.busy
 
     def _changed(self) -> None:
         if self._keyboard is not None:

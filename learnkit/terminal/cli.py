@@ -255,62 +255,56 @@ def chat(
         bool, typer.Option("--plan", help="change nothing before you have approved a plan")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="run every call without asking")] = False,
-    replay: Annotated[str, typer.Option(help="no key: play a recorded lesson, s12")] = "",
     remote: Annotated[
         str, typer.Option(help="a git remote that teammates on other machines share, as origin")
     ] = "",
 ) -> None:
-    """Talk to an agent with all twelve mechanisms: live with a key, or a recording without.
+    """Talk to an agent with all twelve mechanisms, in this folder or another one.
+
+    Without a key: learnkit serve s12 -- learnkit chat
 
     For scripts: learnkit chat -p "What does this change?" < a.diff
     \f
     """
+    from learnkit.mechanisms.settings import Settings
     from learnkit.terminal.chat import Chat
-    from learnkit.terminal.replay import check
-    from learnkit.terminal.session import live, recorded
+    from learnkit.terminal.saved import folder_of, record_of
+    from learnkit.terminal.session import live
 
-    record = rules = settings = None
     if prompt is None and (as_json or stream_json or max_cost is not None or max_turns != 50):
         raise UsageError("--json, --stream-json, --max-turns and --max-cost go with -p")
     if (as_json and stream_json) or (plan and yes):
         raise UsageError("give one of --json and --stream-json, and one of --plan and --yes")
     if prompt is not None and resume == "":
         raise UsageError("with -p, name the session: --resume ID; without it, --resume lists them")
-    if replay and prompt is not None:
-        raise UsageError("a recording has no answer to another prompt: leave out -p or --replay")
-    if replay:
-        check(replay)
-    elif not os.environ.get("ANTHROPIC_API_KEY"):
-        raise UsageError("there is no ANTHROPIC_API_KEY; set one, or try: chat --replay s12")
-    else:
-        from learnkit.mechanisms.settings import Settings
-        from learnkit.terminal.saved import folder_of, record_of
+    if not os.environ.get("ANTHROPIC_API_KEY"):
+        raise UsageError(
+            "there is no ANTHROPIC_API_KEY; set one, or try: learnkit serve s12 -- learnkit chat"
+        )
+    if not workspace.is_dir():
+        raise UsageError(f"there is no folder {workspace}")
+    folder = folder_of(workspace)
+    asks = prompt is None and sys.stdin.isatty()
+    settings = Settings.load(workspace, _accepts if asks else None)
+    for note in settings.notes:
+        _tell(note)
+    rules = settings.rules("yes" if yes else "plan" if plan else None)
+    rules.add("allow", *allow or ())
+    if resume == "":
+        resume = _picked(folder)
+    record = record_of(folder, last=go_on, name=resume or "")
 
-        if not workspace.is_dir():
-            raise UsageError(f"there is no folder {workspace}")
-        folder = folder_of(workspace)
-        asks = prompt is None and sys.stdin.isatty()
-        settings = Settings.load(workspace, _accepts if asks else None)
-        for note in settings.notes:
-            _tell(note)
-        rules = settings.rules("yes" if yes else "plan" if plan else None)
-        rules.add("allow", *allow or ())
-        if resume == "":
-            resume = _picked(folder)
-        record = record_of(folder, last=go_on, name=resume or "")
+    def opened(saved: Record) -> AbstractContextManager[Session]:
+        return live(workspace, saved, settings)
 
-    def opened(saved: Record | None) -> AbstractContextManager[Session]:
-        return live(workspace, saved, settings) if saved is not None else recorded(replay)
-
-    if prompt is not None and rules is not None:
+    if prompt is not None:
         from learnkit.terminal.headless import Headless, whole_prompt
 
         form: Form = "stream-json" if stream_json else "json" if as_json else "text"
         limits: Any = {"max_turns": max_turns, "max_cost": max_cost}
         run = Headless(opened(record), rules, form, remote=remote, **limits)
         raise typer.Exit(run.run(whole_prompt(prompt)))
-    chat = Chat(opened, workspace, record=record, rules=rules, remote=remote)
-    raise typer.Exit(chat.run())
+    raise typer.Exit(Chat(opened, record, rules, workspace, remote=remote).run())
 
 
 def _picked(folder: Path) -> str:

@@ -204,7 +204,7 @@ def _used(who: str, events: Sequence[Event]) -> str:
 
 
 def money(events: Iterable[Event]) -> list[str]:
-    """What the replies of a log have cost, or why that is not known; no line for a recording."""
+    """What the replies of a log have cost, or why that is not known; no line for simulated ones."""
     from learnkit.core.usage import Usage
 
     spent = Usage.of(events)

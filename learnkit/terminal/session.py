@@ -1,21 +1,19 @@
-"""What a conversation in the terminal runs on: the API, or a recording."""
+"""What a conversation in the terminal runs on: a client, a folder, and what the user keeps."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from learnkit.course import files as course_files
 from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
 from learnkit.events.text import clean
 from learnkit.mechanisms.settings import Settings
-from learnkit.terminal.replay import PLAYED, Playback, check
 
 if TYPE_CHECKING:
     import anthropic
@@ -37,7 +35,6 @@ class Session:
         events: the log.
         record: what saves the log; None if nothing does.
         settings: the user's and the project's, of which the hooks count here.
-        playback: the recorded conversation, if one is played.
     """
 
     client: anthropic.Anthropic
@@ -45,25 +42,6 @@ class Session:
     events: EventLog = field(default_factory=EventLog)
     record: Record | None = None
     settings: Settings = field(default_factory=Settings)
-    playback: Playback | None = None
-
-
-class Paused:
-    """A client of a recording that waits while the recording is paused."""
-
-    max_retries = 0
-
-    def __init__(self, client: anthropic.Anthropic, playback: Playback) -> None:
-        self._client, self._playback = client, playback
-        self.messages = self
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._client, name)
-
-    def create(self, **request: Any) -> Any:
-        """Return a reply, or its stream."""
-        self._playback.wait()
-        return self._client.messages.create(**request)
 
 
 def open_agent(
@@ -74,26 +52,18 @@ def open_agent(
     own: Sequence[Mechanism] = (),
     **options: Any,
 ) -> Agent:
-    """Make the agent of a session, which goes on where its log has ended.
-
-    A recording has the requests of the harness alone, without what is the user's own.
-    """
+    """Make the agent of a session, which goes on where its log has ended."""
     from learnkit.backends.connect import SETTING, open_backend
     from learnkit.harness import full_agent
-    from learnkit.runtime.virtual_clock import VirtualClock
 
     client: Any = session.client
     backend = None
-    if os.environ.get(SETTING) and not isinstance(client.clock, VirtualClock):
+    if os.environ.get(SETTING):
         backend = open_backend(clock=client.clock, patience=math.inf, waiting=wait)
         stack.callback(backend.close)
-    if session.playback is not None:
-        client = Paused(client, session.playback)
-    else:
-        options |= own_parts(session, stack, wait, own)
-        options["daily"] = True
+    options |= own_parts(session, stack, wait, own)
     options |= {"backend": backend, "permission": permission, "events": session.events}
-    agent = full_agent(client, session.workspace, **options)
+    agent = full_agent(client, session.workspace, daily=True, **options)
     wait("", True)
     agent.resume()
     restore_list(agent)
@@ -189,23 +159,3 @@ def live(
         events = EventLog() if record is None else record.events
         with client.clock:
             yield Session(client, workspace, events, record, settings or Settings())
-
-
-@contextmanager
-def recorded(lesson: str) -> Iterator[Session]:
-    """What a conversation needs to play a lesson's recording, in a folder removed after it."""
-    check(lesson)
-    from learnkit.clients.recordings.recording import Recording
-    from learnkit.clients.recordings.replay import Miss
-    from learnkit.course.content import load
-    from learnkit.course.lab import Lab
-
-    path, scenario = course_files.recordings() / f"{lesson}.yaml", PLAYED[lesson]
-    made = Lab(load(lesson), "replay", path, static=False)
-    try:
-        with suppress(Miss), made.scenario(scenario) as run:  # the conversation has told of it
-            source: Any = run.client.source
-            playback = Playback(Recording.load(path), scenario, source.unused)
-            yield Session(run.client, run.workspace, run.events, playback=playback)
-    finally:
-        made.remove()

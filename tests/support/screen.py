@@ -94,13 +94,6 @@ class Screen:
         return "\n".join(self.lines).rstrip()
 
     @property
-    def cells(self) -> list[list[tuple[str, str, bool]]]:
-        """The screen, row by row: each character with its colour, and whether it is bold."""
-        buffer, across = self._screen.buffer, range(self._screen.columns)
-        rows = ([buffer[y][x] for x in across] for y in range(self._screen.lines))
-        return [[(cell.data, cell.fg, cell.bold) for cell in row] for row in rows]
-
-    @property
     def title(self) -> str:
         """The title of the window."""
         return str(self._screen.title)

@@ -8,8 +8,6 @@ import os
 import re
 import resource
 import shutil
-import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -21,17 +19,15 @@ import pytest
 from messages_server import serving
 from project import ROOT
 from rich.console import Console
-from screen import CHAT, CTRL_C, CTRL_D, ENTER, Screen, running
+from screen import CTRL_C, CTRL_D, ENTER, Screen, running
 
 import learnkit as lk
-from learnkit.clients.recordings.recording import Recording, Turn
-from learnkit.clients.recordings.replay import Miss
 from learnkit.core.catalog import DEFAULT_MODEL, MODELS
 from learnkit.mechanisms.rules import Rules
 from learnkit.mechanisms.settings import Hook, Settings
 from learnkit.terminal.chat import Chat
 from learnkit.terminal.commands import COMMANDS, answer, money
-from learnkit.terminal.replay import Playback
+from learnkit.terminal.saved import Record, folder_of
 from learnkit.terminal.session import Session, open_agent
 from learnkit.terminal.steering import Steering
 
@@ -48,7 +44,6 @@ class Talk:
         script: Any,
         lines: list[Any],
         *,
-        playback: Playback | None = None,
         settings: Settings | None = None,
         **options: Any,
     ) -> None:
@@ -67,12 +62,15 @@ class Talk:
 
         console = Console(file=self.file, width=200, highlight=False)
         client = script if isinstance(script, anthropic.Anthropic) else lk.scripted(script)
-        with client.clock:  # type: ignore[union-attr]
+        record = Record(folder_of(folder))
+        with client.clock, contextlib.closing(record):  # type: ignore[union-attr]
             session = contextlib.nullcontext(
-                Session(client, folder, settings=settings or Settings(), playback=playback)
+                Session(client, folder, record.events, record, settings or Settings())
             )
-            options.setdefault("rules", Rules())
-            self.chat = Chat(lambda record: session, folder, read=read, console=console, **options)
+            rules = options.pop("rules", None) or Rules()
+            self.chat = Chat(
+                lambda opened: session, record, rules, folder, read=read, console=console, **options
+            )
             self.code = self.chat.run()
 
     @property
@@ -190,7 +188,8 @@ def test_a_list_goes_back_with_the_conversation_also_for_another_process(tmp_pat
 
     talk = Talk(tmp_path, model, ["one", "/rewind 1", "two", "/rewind 2 files", "/todo"])
     assert talk.text.rstrip().endswith("[>] #1: two\n(0/1 completed)")
-    talk = Talk(tmp_path / "other", model, ["one", "/rewind 1", "/todo"])
+    (other := tmp_path / "other").mkdir()
+    talk = Talk(other, model, ["one", "/rewind 1", "/todo"])
     assert talk.text.rstrip().endswith("The list is empty.")
     client = lk.scripted([])
     with client.clock:
@@ -511,21 +510,6 @@ def test_a_turn_that_is_cut_says_so_and_only_two_ctrl_c_in_a_row_leave(tmp_path:
     assert talk.text.count("(Ctrl-C again, or Ctrl-D, leaves)") == 2
 
 
-def test_a_recorded_turn_that_is_not_there_to_its_end_is_taken_back(tmp_path: Path) -> None:
-    turn = Turn("t", "day", "lead", None, {}, [{"content": "go"}], {}, lk.say("done"))
-    playback = Playback(Recording(turns=[turn]), "day", lambda: ["t"])
-
-    def model(request: Any) -> Any:
-        if len(request["messages"]) == 1:
-            return lk.use("task_list")
-        prefix: Any = None
-        raise Miss("day", "lead", "t", changes=(), prefix=prefix)
-
-    talk = Talk(tmp_path, model, ["go"], playback=playback)
-    assert "turn was taken back, and the recording is over" in talk.text
-    assert talk.chat.agent.messages == []
-
-
 # In a terminal that cannot move its cursor, and in a pipe
 
 
@@ -547,55 +531,6 @@ def test_a_command_for_what_an_agent_does_not_have_says_so() -> None:
 
 def dumb(*arguments: str, forked: bool = True, **env: str) -> Screen:
     return Screen(*arguments, term="dumb", columns=160, forked=forked, **env)
-
-
-@pytest.mark.slow
-def test_a_recording_that_is_interrupted_is_over() -> None:
-    """What the interrupt has changed is not in it, and no later request is either."""
-    with subprocess.Popen(
-        [*CHAT, "--replay", "s12"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        cwd=ROOT,
-    ) as chat:
-        assert chat.stdin is not None
-        assert chat.stdout is not None
-        chat.stdin.write("\n")
-        chat.stdin.flush()
-        shown = ""
-        while "worktree_create" not in shown and (line := chat.stdout.readline()):
-            shown += line
-        chat.send_signal(signal.SIGINT)
-        chat.stdin.write("\n\n")
-        chat.stdin.close()
-        shown += chat.stdout.read()
-    assert "Traceback" not in shown
-    assert "(cancelled; the recording is over, /quit leaves)" in shown
-    assert shown.count("The recording is over; /quit leaves.") == 2
-    assert chat.returncode == 0
-
-
-@pytest.mark.slow
-def test_a_recording_plays_in_a_pipe() -> None:
-    lines = "what is this?\n\n/SHOW 5\n\n"
-    done = subprocess.run(
-        [*CHAT, "--replay", "s12"],
-        input=lines,
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        timeout=120,
-        check=True,
-    )
-    said = done.stdout
-    assert said.count("That is not in the recording, so it was not sent") == 1
-    assert "Both worktrees are merged and removed." in said
-    assert "spawn_teammate" in said.partition("Both worktrees")[2]
-    assert said.count("The recording is over") == 2
-    assert "\x1b" not in said
-    assert done.stderr == ""
 
 
 @pytest.mark.slow
@@ -621,18 +556,10 @@ def test_live_in_a_terminal_with_ctrl_c(tmp_path: Path, live: Any) -> None:
     assert {body["model"] for body in live.bodies} == {OTHER}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ([], "there is no ANTHROPIC_API_KEY; set one, or try: chat --replay s12"),
-        pytest.param(
-            ["--replay", "s03"], "only s12 can be played, not 's03'", marks=pytest.mark.slow
-        ),
-    ],
-)
-def test_what_is_missing_is_said_in_a_sentence(arguments: list[str], says: str) -> None:
-    with dumb(*arguments, ANTHROPIC_API_KEY="") as terminal:
-        terminal.expect(says)
+def test_without_a_key_a_way_to_talk_without_one_is_said() -> None:
+    with dumb(ANTHROPIC_API_KEY="") as terminal:
+        terminal.expect("there is no ANTHROPIC_API_KEY; set one, or try: ")
+        terminal.expect("learnkit serve s12 -- learnkit chat")
         assert terminal.ended() == 2
 
 

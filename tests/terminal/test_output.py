@@ -12,21 +12,18 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from project import ROOT
 from prompt_toolkit.completion import CompleteEvent, DummyCompleter
 from prompt_toolkit.document import Document
 from rich.console import Console
 from rich.text import Text
 
 import learnkit as lk
-from learnkit.clients.recordings.recording import Recording
 from learnkit.core.interface import Call
 from learnkit.terminal.commands import answer, parsed
 from learnkit.terminal.completion import Known
 from learnkit.terminal.input import PATIENCE, Keyboard
 from learnkit.terminal.output import Output, Status, last_block
 from learnkit.terminal.permission import Question, proposal
-from learnkit.terminal.replay import Playback
 
 LISTENER = SimpleNamespace(completer=DummyCompleter)
 REPLY = """# Title
@@ -316,23 +313,6 @@ def test_no_queued_line_is_lost_comes_twice_or_overtakes_another(steps: list[str
             assert keyboard.queued == []
         elif waiting:
             got.append(keyboard.next(""))
-
-
-def test_a_recording_says_what_the_user_said_and_stands_still_while_it_is_paused() -> None:
-    recording = Recording.load(ROOT / "notebooks" / "recordings" / "s12.yaml")
-    ids = [turn.id for turn in recording.turns]
-    said = [Playback(recording, "package", lambda at=at: ids[at:]).next for at in range(len(ids))]
-    asked = [turn.said[-1]["content"] for turn in recording.turns if turn.lane == "lead"]
-    assert all(one in asked for one in said if one)
-    playback = Playback(recording, "package", list)
-    playback.pause()
-    waiting = threading.Thread(target=playback.wait)
-    waiting.start()
-    waiting.join(timeout=2.5 * PATIENCE)
-    assert waiting.is_alive()
-    playback.resume()
-    waiting.join(timeout=10)
-    assert not waiting.is_alive()
 
 
 def test_a_path_at_the_beginning_is_no_command() -> None:

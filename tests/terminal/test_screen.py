@@ -8,7 +8,7 @@ import re
 import signal
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -525,68 +525,3 @@ def test_leaving_does_not_wait_for_a_teammates_reply(desk: Desk) -> None:
     screen.type(CTRL_C)
     assert screen.ended(within=20) == 0
     assert screen.modes == screen.before
-
-
-# A recording
-
-
-def replay(columns: int, tmp_path: Path, stack: Callable[[Any], Any]) -> Screen:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    state = str(tmp_path / "state")
-    screen = Screen("--replay", "s12", columns=columns, XDG_STATE_HOME=state, TMPDIR=str(scratch))
-    stack(screen.close)
-    screen.expect("Press Enter to say: Build mean.py and report.py")
-    return screen
-
-
-@widths
-def test_a_recording_is_played_paused_and_survives_what_is_not_in_it(
-    columns: int, tmp_path: Path
-) -> None:
-    with ExitStack() as stack:
-        screen = replay(columns, tmp_path, stack.callback)
-        screen.type(f"What about Rome?{ENTER}")
-        screen.expect(
-            "That is not in the recording, so it was not sent; Enter plays the next turn."
-        )
-        screen.type(f"/compact{ENTER}")
-        screen.expect("A summary is not in the recording")
-        screen.type(ENTER)
-        screen.expect("alice is working")
-        screen.type(CTRL_C)
-        screen.expect("paused · Enter goes on")
-        during(screen, 1.5)  # the calls of the reply that was there are still run
-        calls = len(re.findall(r"✓ \d", screen.text))
-        screen.type(f"/Team{ENTER}")
-        screen.expect("alice (coder): working, 0 unread")
-        during(screen, 1.5)
-        assert len(re.findall(r"✓ \d", screen.text)) == calls
-        screen.type(ENTER)
-        screen.expect("Both worktrees are merged and removed.")
-        screen.expect("The recording is over; /quit leaves.")
-        screen.type(ENTER)
-        screen.expect("The recording is over; /quit leaves.", times=2)
-        screen.type(f"/tasks{ENTER}")
-        screen.expect("(2/2 completed)")
-        assert max(map(len, screen.lines)) <= columns
-        leave(screen)
-    assert list((tmp_path / "scratch").iterdir()) == []
-
-
-@pytest.mark.parametrize("how", ["twice Ctrl-C", "TERM"])
-def test_a_recording_that_is_left_leaves_nothing_behind(how: str, tmp_path: Path) -> None:
-    with ExitStack() as stack:
-        screen = replay(80, tmp_path, stack.callback)
-        screen.type(ENTER)
-        screen.expect("alice is working")
-        if how == "TERM":
-            screen.process.send_signal(signal.SIGTERM)
-        else:
-            screen.type(CTRL_C)
-            screen.expect("paused · Enter goes on")
-            screen.type(CTRL_C)
-        assert screen.ended() == (128 + signal.SIGTERM if how == "TERM" else 0)
-        assert screen.modes == screen.before
-        assert "Traceback" not in screen.text
-    assert list((tmp_path / "scratch").iterdir()) == []

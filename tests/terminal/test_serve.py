@@ -42,7 +42,7 @@ def learnkit(folder: Path, *words: str, typed: str = "") -> subprocess.Completed
         input=typed,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
     )
 
 
@@ -102,6 +102,29 @@ def test_a_person_is_the_model_and_a_script_is(tmp_path: Path) -> None:
     assert "nobody is there any more to be the model" in left.stderr
     shot = learnkit(tmp_path, "serve", "--me", *command, typed="bash kill -9 $PPID\n\n")
     assert (shot.returncode, shot.stderr.splitlines()[-1]) == (137, "python was killed by SIGKILL.")
+
+
+@pytest.mark.slow
+def test_without_a_key_the_chat_has_a_team_that_a_function_plays(tmp_path: Path) -> None:
+    team, mail = Model.of("s12").prompts
+    typed = "".join(f"{line}\n" for line in (team, "Hello", mail, "/tasks"))
+    ended = learnkit(tmp_path, "serve", "s12", "--", "learnkit", "chat", "--yes", typed=typed)
+    assert ended.returncode == 0, ended.stderr
+    assert f"prompt: {team}" in ended.stderr
+    said = ended.stdout
+    for who, what in (("alice", "edit_file"), ("bob", "write_file")):
+        assert f"{who} {what}" in said
+    end = "Both branches are merged, and the test passes. At first: AttributeError"
+    places = [said.index(one) for one in (end, f"these prompts: {team} {mail}", "sent you a mail")]
+    assert places == sorted(places)
+    assert "(2/2 completed)" in said
+    folder = Path(ended.stderr.partition("The command works in ")[2].partition(",")[0])
+    log = subprocess.check_output(["git", "log", "--format=%s"], cwd=folder, text=True)
+    assert len(log.splitlines()) == 6, log  # two branches, two merges, a repair; on the example
+    assert (folder / "outbox/001.txt").exists()
+    assert "above_limit" in (folder / "tests/test_limit.py").read_text("utf-8")
+    ended = learnkit(tmp_path, "serve", "s12", "--", "learnkit", "chat", typed=f"{mail}\nn\n")
+    assert "I stop here, because a call was refused: Permission denied" in ended.stdout
 
 
 @pytest.mark.slow
@@ -232,3 +255,11 @@ def test_the_model_of_the_recording_must_be_asked_for() -> None:
     )
     assert model.model == model.source.model  # type: ignore[attr-defined]
     assert [line.partition(":")[0] for line in Model.of("s06/now").asked] == ["  prompt", "  then"]
+
+
+def test_what_a_teammate_was_told_is_no_prompt_of_a_recording() -> None:
+    turns = Recording.load(course_files.recordings() / "s12.yaml").turns
+    said = [turn.said[-1]["content"] for turn in turns if turn.said and turn.lane == "lead"]
+    prompts = Model.of("s12/package").prompts
+    assert prompts[0].startswith("Build mean.py and report.py")
+    assert [one for one in prompts if one not in said] == []

@@ -159,9 +159,10 @@ def test_the_terminal_works_without_an_extra(plain: Environment) -> None:
     said = plain.run("learnkit", "doctor")
     assert str(plain.package / "course") in said
     assert GET_LAB in said
-    played = plain.run("learnkit", "chat", "--replay", "s12", typed="\n")
-    assert "Press Enter to say" in played
-    assert "worktree_merge" in played
+    chat = ("learnkit", "serve", "s12", "--", "learnkit", "chat", "--yes")
+    talked = plain.run(*chat, typed="If it is above 30 °C in Beijing, mail me.\n")
+    assert "written: outbox/001.txt" in talked
+    assert "It's 31.4 °C in Beijing, above 30, so I've sent you a mail." in talked
     shown = "import learnkit as lk; print(lk.contents())"
     assert plain.run("python", "-c", shown).startswith("12 lessons")
 

@@ -93,17 +93,17 @@ class Recording:
         """The scenarios, in order of first appearance."""
         return list(dict.fromkeys(turn.scenario for turn in self.turns))
 
-    def prompts(self, scenario: str, lane: str = "lead") -> dict[str, str]:
-        """What the user says in a scenario, by the id of the turn that answers it.
+    def prompts(self, scenario: str) -> list[str]:
+        """What the user says in a scenario.
 
         A request without system prompt and tools, such as one for a summary, is no prompt where
         others have them.
         """
-        turns = [turn for turn in self.turns if (turn.scenario, turn.lane) == (scenario, lane)]
+        turns = [turn for turn in self.turns if (turn.scenario, turn.lane) == (scenario, "lead")]
         turns = [turn for turn in turns if turn.said and not turn.invited]
         equipped = [turn for turn in turns if {"system", "tools"} & {*turn.params}]
-        last = ((turn.id, turn.said[-1]["content"]) for turn in equipped or turns)
-        return {id: text for id, text in last if isinstance(text, str)}
+        last = (turn.said[-1]["content"] for turn in equipped or turns)
+        return [text for text in last if isinstance(text, str)]
 
     @classmethod
     def load(cls, path: str | Path) -> Recording:

@@ -85,7 +85,7 @@ class Replay:
             )
         self.scenario = scenario
         #: What the user says in this scenario, in order.
-        self.prompts = list(recording.prompts(scenario).values())
+        self.prompts = recording.prompts(scenario)
         turns = [turn for turn in recording.turns if turn.scenario == scenario]
         self._recording = recording
         self._turns = [turn for turn in turns if not turn.has_holes]
