@@ -24,6 +24,7 @@ from fault_run import CLI, crew
 from messages_server import serving
 from postgres import LIMIT, PASSWORD, Cluster
 from screen import CTRL_C, CTRL_D, ENTER, Screen
+from sqlalchemy import func, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import OperationalError
 from tcp_proxy import Proxy
@@ -33,6 +34,7 @@ from learnkit.backends.interface import Backend
 from learnkit.backends.mail import Mail
 from learnkit.backends.sql.database import Database
 from learnkit.backends.sql.shared_value import SqlValue
+from learnkit.backends.sql.tables import CALLS
 from learnkit.mechanisms.teams.others import Others
 from learnkit.runtime.clock import stopped_by
 
@@ -116,6 +118,24 @@ def test_a_value_whose_line_is_cut_is_changed_once(
         assert value.update(count, []) == 2
         assert value.read([]) == [0, 1]
     assert proxy.cuts == 1
+
+
+def test_beats_leave_nothing_behind_and_one_whose_line_is_cut_keeps_its_name(
+    backend: Backend, proxy: Proxy, address: str
+) -> None:
+    roster, count = backend.roster(), select(func.count()).select_from(CALLS)
+    database = backend._database  # type: ignore[attr-defined]
+    roster.note({"name": "alice", "role": "coder", "status": "idle", "incarnation": "a1"})
+    before = database.read(lambda connection: connection.scalar(count))
+    for _ in range(1_000):
+        assert roster.beat("alice", "a1", "here") is True
+    with closing(through(proxy, address)) as remote:
+        assert remote.roster().members()[0]["where"] == "here"
+        proxy.cut_after(COMMIT)
+        assert remote.roster().beat("alice", "a1", "there") is True
+    assert proxy.cuts == 1
+    assert roster.members()[0]["where"] == "there"
+    assert database.read(lambda connection: connection.scalar(count)) == before
 
 
 # A server that goes and comes
