@@ -11,6 +11,7 @@ from typing import Any
 
 import dying
 import pytest
+from conformance.boards import check, fill
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -19,7 +20,6 @@ from profiles import examples
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.rules import NEXT
 from learnkit.errors import ToolError, UsageError
-from learnkit.testing.case import check, fill
 
 STATUSES = [*NEXT, "deleted"]
 
@@ -157,7 +157,7 @@ TestAgainstAModel = AgainstAModel.TestCase
 TestAgainstAModel.settings = settings(max_examples=examples(40), stateful_step_count=25)
 
 
-# What the promises in ``learnkit/testing`` leave out
+# What the promises in ``conformance`` leave out
 
 
 @pytest.mark.parametrize(

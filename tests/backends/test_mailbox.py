@@ -6,7 +6,6 @@ import json
 import random
 import subprocess
 import sys
-import tempfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,10 +13,6 @@ from typing import Any
 
 import dying
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
-from profiles import examples
 
 from learnkit.backends.files.mailbox import Inbox, Mail, Mailbox
 from learnkit.backends.files.store import Journal
@@ -125,62 +120,6 @@ def test_an_inbox_that_was_replaced_by_a_shorter_one_is_read_from_its_beginning(
     assert inbox.take() == [new]
     inbox.commit()
     assert box.unread("alice") == []
-
-
-# A model of it
-
-
-class AgainstAModel(RuleBasedStateMachine):
-    """Random sending, taking, committing, and readers that die and come back."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.box = Mailbox(Path(tempfile.mkdtemp()))
-        self.box.open("alice")
-        self.inbox = Inbox(self.box, "alice")
-        self.sent: list[str] = []
-        self.committed = self.taken = self.reached = 0  # how many of them
-        self.given: list[str] = []  # what the reader has in its transcript
-
-    @rule(text=st.text(min_size=1).filter(str.strip))
-    def send(self, text: str) -> None:
-        mail = self.box.send("lead", "alice", text)
-        self.sent.append(mail.id)
-
-    @rule()
-    def take(self) -> None:
-        new = [mail.id for mail in self.inbox.take()]
-        self.given += new
-        self.taken = self.reached = len(self.sent)
-        assert self.given == self.sent
-
-    @rule()
-    def commit(self) -> None:
-        self.inbox.commit()
-        self.committed = self.reached
-
-    @rule()
-    def look(self) -> None:
-        assert [mail.id for mail in self.inbox.look()] == self.sent[self.taken :]
-
-    @rule()
-    def die_and_come_back_without_a_memory(self) -> None:
-        self.inbox = Inbox(self.box, "alice")
-        self.given = self.given[: self.committed]
-        self.taken = self.reached = self.committed
-
-    @rule()
-    def die_and_come_back_with_a_transcript(self) -> None:
-        self.inbox = Inbox(self.box, "alice", seen=self.given)
-        self.reached = self.committed  # it has not looked yet
-
-    @invariant()
-    def unread_is_what_is_not_committed(self) -> None:
-        assert [mail.id for mail in self.box.unread("alice")] == self.sent[self.committed :]
-
-
-TestAgainstAModel = AgainstAModel.TestCase
-TestAgainstAModel.settings = settings(max_examples=examples(150), stateful_step_count=25)
 
 
 # Real processes
