@@ -1,4 +1,4 @@
-"""The board: against a simple model, and killed at every step."""
+"""The board: against a simple model, what it refuses, and what its files may hold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import dying
 import pytest
 from conformance.boards import check, fill
 from hypothesis import settings
@@ -383,58 +382,3 @@ def test_both_directions_are_mended_at_the_start(tmp_path: Path) -> None:
     check(board)
     assert board.get(1).blocks == (2,)
     assert board.get(2).blocked_by == (1,)
-
-
-# Killed at every step
-
-
-def after_death(folder: Path, change: Any, old: Any, new: Any) -> set[str]:
-    """Kill a change of a board at each of its steps; which of the two states was met."""
-    pristine = folder.parent / "pristine"
-    shutil.copytree(folder, pristine)
-    met = set()
-
-    def act() -> None:
-        change(TaskBoard(folder))
-
-    for step in dying.at_every_step(act):
-        board = TaskBoard(folder)
-        check(board)
-        state = [task.to_json() for task in board.tasks()]
-        assert state in (old, new), f"killed at step {step}"
-        met.add("new" if state == new else "old")
-        assert not list(folder.glob(".*.part"))
-        shutil.rmtree(folder)
-        shutil.copytree(pristine, folder)
-    return met
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        pytest.param(
-            lambda board: board.create("new", "with a description", tags=["a"]),
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            lambda board: board.update(4, add_blocked_by=[1], add_blocks=[5, 6]),
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            lambda board: board.update(1, "completed", result_summary="done"),
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(lambda board: board.update(2, "deleted"), marks=pytest.mark.slow),
-        lambda board: board.claim(1, "alice"),
-    ],
-    ids=["create", "connect", "complete", "delete", "claim"],
-)
-def test_killed_anywhere_a_board_is_as_before_or_as_after(tmp_path: Path, change: Any) -> None:
-    folder = tmp_path / ".tasks"
-    old = [task.to_json() for task in board_of(folder, "1>2 2>3", count=6).tasks()]
-    shutil.copytree(folder, tmp_path / "copy")
-    copy = TaskBoard(tmp_path / "copy")
-    change(copy)
-    new = [task.to_json() for task in copy.tasks()]
-    assert new != old
-    assert after_death(folder, change, old, new) == {"old", "new"}

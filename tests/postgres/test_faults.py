@@ -26,7 +26,6 @@ from postgres import LIMIT, PASSWORD, Cluster
 from screen import CTRL_C, CTRL_D, ENTER, Screen
 from sqlalchemy import func, select
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import OperationalError
 from tcp_proxy import Proxy
 
 import learnkit as lk
@@ -426,18 +425,3 @@ def test_nothing_lasts_longer_than_the_patience(address: str) -> None:
             database = backend._database  # type: ignore[attr-defined]
             assert database.read(settings) == [limit, limit, "repeatable read", "learnkit"]
             assert database.change(settings) == [limit, limit, "read committed", "learnkit"]
-
-
-def test_what_two_processes_do_at_once_is_tried_again(address: str, backend: Backend) -> None:
-    """Until it comes to pass, and then it has happened once."""
-    database, tries = backend._database, list[int]()  # type: ignore[attr-defined]
-
-    def act(connection: Any) -> int:
-        tries.append(len(tries))
-        if len(tries) < 4:
-            raise OperationalError("x", {}, psycopg.errors.lookup("40001")("try again"))
-        return backend.board("night").get(1).id
-
-    made = backend.board("night").create("a task")
-    assert database.write(act) == made.id
-    assert tries == [0, 1, 2, 3]
