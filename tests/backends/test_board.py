@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance.boards import check, fill
+from conformance.boards import check, filled
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -21,13 +21,6 @@ from learnkit.backends.rules import NEXT
 from learnkit.errors import ToolError, UsageError
 
 STATUSES = [*NEXT, "deleted"]
-
-
-def board_of(folder: Path, edges: str = "", count: int = 0) -> TaskBoard:
-    """A board with edges as in ``1>2 2>3``: 1 blocks 2, 2 blocks 3."""
-    board = TaskBoard(folder)
-    fill(board, edges, count)
-    return board
 
 
 # A model of it
@@ -182,7 +175,7 @@ TestAgainstAModel.settings = settings(max_examples=examples(40), stateful_step_c
     ],
 )
 def test_a_refusal_names_all_that_is_in_the_way(tmp_path: Path, refused: Any, problem: str) -> None:
-    board = board_of(tmp_path, "1>3 2>3 3>5", count=20)
+    board = filled(TaskBoard(tmp_path), "1>3 2>3 3>5", count=20)
     board.update(4, "failed")
     before = board.tasks()
     with pytest.raises(ToolError, match=problem):
@@ -192,7 +185,7 @@ def test_a_refusal_names_all_that_is_in_the_way(tmp_path: Path, refused: Any, pr
 
 def test_who_may_change_a_task_in_progress(tmp_path: Path) -> None:
     """Its owner, a subagent of the owner, and whoever gives no name."""
-    board = board_of(tmp_path, count=1)
+    board = filled(TaskBoard(tmp_path), count=1)
     board.claim(1, "alice")
     for by in ("bob", "alicia", "alice2"):
         with pytest.raises(ToolError, match="owned by alice; only alice or"):
@@ -203,7 +196,7 @@ def test_who_may_change_a_task_in_progress(tmp_path: Path) -> None:
 
 
 def test_a_deleted_task_leaves_the_others_as_they_were(tmp_path: Path) -> None:
-    board = board_of(tmp_path, "1>3 2>3 2>4 3>5 4>5")
+    board = filled(TaskBoard(tmp_path), "1>3 2>3 2>4 3>5 4>5")
     assert board.update(3, "deleted") is None
     assert [(task.id, task.blocked_by, task.blocks) for task in board.tasks()] == [
         *((1, (), ()), (2, (), (4,)), (4, (2,), (5,)), (5, (4,), ())),
@@ -211,7 +204,7 @@ def test_a_deleted_task_leaves_the_others_as_they_were(tmp_path: Path) -> None:
 
 
 def test_a_file_edited_by_hand_is_seen_at_once_and_kept(tmp_path: Path) -> None:
-    board = board_of(tmp_path, count=2)
+    board = filled(TaskBoard(tmp_path), count=2)
     path = tmp_path / "task_2.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "subject": "B", "priority": 2}))
     assert board.get(2).subject == "B"
@@ -253,7 +246,7 @@ def test_a_file_edited_by_hand_is_seen_at_once_and_kept(tmp_path: Path) -> None:
 def test_a_late_worker_hears_what_has_become_of_its_task(
     tmp_path: Path, steps: list[tuple[Any, str]], by: str, present: str
 ) -> None:
-    board = board_of(tmp_path, count=1)
+    board = filled(TaskBoard(tmp_path), count=1)
     late = board.claim(1, "alice", incarnation="a1")
     for status, owner in steps:
         board.update(1, status, owner=owner)
@@ -294,7 +287,7 @@ def test_a_clock_that_is_set_back_and_put_right_costs_no_lease(tmp_path: Path) -
 def test_who_has_a_task_after_a_change(
     tmp_path: Path, before: Any, status: Any, owner: str, after: tuple[str, str]
 ) -> None:
-    board = board_of(tmp_path, count=1)
+    board = filled(TaskBoard(tmp_path), count=1)
     board.update(1, "in_progress", owner="alice")
     board.update(1, before)
     task = board.update(1, status, owner=owner)
@@ -306,7 +299,7 @@ def test_who_has_a_task_after_a_change(
 
 
 def test_the_files_are_what_everybody_expects(tmp_path: Path) -> None:
-    board = board_of(tmp_path / ".tasks", "1>2")
+    board = filled(TaskBoard(tmp_path / ".tasks"), "1>2")
     board.update(1, "in_progress", owner="größe")
     text = (tmp_path / ".tasks" / "task_1.json").read_text(encoding="utf-8")
     assert json.loads(text) == {
@@ -343,7 +336,7 @@ def test_the_files_are_what_everybody_expects(tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_file_is_named_and_left_alone(tmp_path: Path, text: str, problem: str) -> None:
-    board = board_of(tmp_path, count=2)
+    board = filled(TaskBoard(tmp_path), count=2)
     (tmp_path / "task_1.json").write_text(text)
     with pytest.raises(UsageError, match=rf"task_1\.json .*{problem}"):
         board.tasks()
@@ -364,7 +357,7 @@ def test_a_new_task_gets_a_number_that_no_file_has(
     tmp_path: Path, counter: Any, numbers: list[int]
 ) -> None:
     """The counter may be damaged, or behind."""
-    board = board_of(tmp_path, count=3)
+    board = filled(TaskBoard(tmp_path), count=3)
     before = board.tasks()
     (tmp_path / "board.json").write_text(json.dumps({"next_id": counter}))
     assert [board.create("more").id for _ in numbers] == numbers
@@ -374,7 +367,7 @@ def test_a_new_task_gets_a_number_that_no_file_has(
 
 
 def test_both_directions_are_mended_at_the_start(tmp_path: Path) -> None:
-    board_of(tmp_path, "1>2", count=3)
+    filled(TaskBoard(tmp_path), "1>2", count=3)
     for id, field, value in ((1, "blocks", [3]), (2, "blockedBy", [1, 9])):
         path = tmp_path / f"task_{id}.json"
         path.write_text(json.dumps({**json.loads(path.read_text()), field: value}))

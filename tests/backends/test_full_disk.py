@@ -9,7 +9,7 @@ from typing import Any
 
 import dying
 import pytest
-from conformance.boards import check, fill
+from conformance.boards import check, filled
 from full_disk import room
 from profiles import mostly_slow
 
@@ -35,9 +35,7 @@ def leftovers(folder: Path) -> list[Path]:
 
 @pytest.fixture
 def pristine(tmp_path: Path) -> Path:
-    board = TaskBoard(tmp_path / "pristine")
-    fill(board, "1>2 2>3", count=6)
-    return board.folder
+    return filled(TaskBoard(tmp_path / "pristine"), "1>2 2>3", count=6).folder
 
 
 def copied(pristine: Path) -> TaskBoard:

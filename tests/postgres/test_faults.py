@@ -335,15 +335,6 @@ def test_a_wrong_password_is_said_at_once(cluster: Cluster) -> None:
         lk.open_backend(nowhere, patience=LIMIT)
 
 
-def test_a_user_without_rights_hears_it(cluster: Cluster) -> None:
-    with cluster.connect() as connection:
-        connection.execute(f"CREATE USER guest PASSWORD '{PASSWORD}'")
-        connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
-    guest = cluster.url().replace("//learnkit:", "//guest:")
-    with pytest.raises(OSError, match="permission denied for schema public"):
-        lk.open_backend(guest, create=True)
-
-
 # Time and order
 
 

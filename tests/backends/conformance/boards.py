@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from learnkit.backends.interface import BoardBackend
 
+B = TypeVar("B", bound=BoardBackend)
 
-def fill(board: BoardBackend, edges: str = "", count: int = 0) -> None:
-    """Put at least so many tasks on an empty board; in ``1>2 2>3``, 1 blocks 2, and 2 blocks 3."""
+
+def filled(board: B, edges: str = "", count: int = 0) -> B:
+    """An empty board with at least so many tasks; in ``1>2 2>3``, 1 blocks 2, and 2 blocks 3."""
     pairs = [tuple(map(int, pair.split(">"))) for pair in edges.split()]
     for number in range(max([count, *(max(pair) for pair in pairs)])):
         board.create(f"step {number + 1}")
     for blocker, blocked in pairs:
         board.update(blocked, add_blocked_by=[blocker])
+    return board
 
 
 def check(board: BoardBackend) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from conformance.boards import check, fill
+from conformance.boards import check, filled
 from learnkit.backends.connect import open_backend
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.interface import Backend, BoardBackend, InboxReader, MailBackend
@@ -67,9 +67,16 @@ class BackendTests:
 
     # Mail
 
-    def test_a_message_comes_until_it_is_committed_and_never_twice(self, backend: Backend) -> None:
+    @pytest.fixture
+    def mail(self, backend: Backend) -> MailBackend:
+        mail = backend.mail()
+        for name in ("lead", "bob", "alice"):
+            mail.open(name)
+        return mail
+
+    def test_a_message_comes_until_it_is_committed_and_never_twice(self, mail: MailBackend) -> None:
         """Random sending, taking and committing; readers that die come back, some with a memory."""
-        chance, mail = random.Random(11), inboxes(backend)
+        chance = random.Random(11)
         reader, waiting, known, passed = mail.reader("alice"), list[Mail](), set[str](), 0
         for number in range(400):
             match chance.choice(["send", "send", "look", "take", "put back", "commit", "die"]):
@@ -93,11 +100,9 @@ class BackendTests:
             assert mail.unread("alice") == waiting
         with self.second() as second:
             assert second.mail().reader("alice").take() == waiting
-            assert second.address == backend.address != ""
 
-    def test_what_was_put_back_comes_again(self, backend: Backend) -> None:
+    def test_what_was_put_back_comes_again(self, mail: MailBackend) -> None:
         """A message that did not reach the agent is taken a second time."""
-        mail = inboxes(backend)
         one, two, three = (mail.send("lead", "alice", text) for text in ("one", "two", "three"))
         reader = mail.reader("alice")
         assert reader.take() == [one, two, three]
@@ -107,13 +112,13 @@ class BackendTests:
         reader.commit()
         assert mail.reader("alice").take() == []
 
-    def test_a_message_keeps_all_that_it_had(self, backend: Backend) -> None:
+    def test_a_message_keeps_all_that_it_had(self, mail: MailBackend) -> None:
         """Texts, type, sender and further fields come back as they were."""
-        mail = inboxes(backend)
-        now = datetime.now(UTC)
         for text in (*TEXTS, "x" * MAX_CONTENT):
             more = {"request_id": "r1", "deep": {"list": [1, None, True], "text": text[:100]}}
-            sent = mail.send("lead", "alice", text, "shutdown_request", at=now, **more)
+            sent = mail.send(
+                "lead", "alice", text, "shutdown_request", at=datetime.now(UTC), **more
+            )
             (found,) = mail.unread("alice")
             assert found == sent
             assert (found.content, found.more, found.sender, found.to, found.type) == (
@@ -124,9 +129,9 @@ class BackendTests:
             reader.take()
             reader.commit()
 
-    def test_a_message_that_cannot_be_sent_says_why(self, backend: Backend) -> None:
+    def test_a_message_that_cannot_be_sent_says_why(self, mail: MailBackend) -> None:
         """Unknown and impossible names, empty and long texts are refused, and nothing is sent."""
-        mail, long = inboxes(backend), "x" * (MAX_CONTENT + 1)
+        long = "x" * (MAX_CONTENT + 1)
         known = "no inbox for 'carol'; there are inboxes for: alice, bob"
         refused: list[tuple[Callable[[], object], str]] = [
             (lambda: mail.send("lead", "carol", "hello"), known),
@@ -144,18 +149,18 @@ class BackendTests:
         assert mail.names == ["alice", "bob", "lead"]
         assert mail.unread("alice") == mail.unread("bob") == []
 
-    def test_an_inbox_is_opened_once(self, backend: Backend) -> None:
+    def test_an_inbox_is_opened_once(self, mail: MailBackend) -> None:
         """Opening it again leaves it as it is, also when several do so at once."""
-        mail = inboxes(backend)
         mail.send("lead", "alice", "x")
         mail.open("alice")
         assert len(mail.unread("alice")) == 1
         at_once(lambda number: mail.open("a" * 40))
         assert mail.names == ["a" * 40, "alice", "bob", "lead"]
 
-    def test_a_broadcast_reaches_everyone_but_its_sender(self, backend: Backend) -> None:
+    def test_a_broadcast_reaches_everyone_but_its_sender(
+        self, backend: Backend, mail: MailBackend
+    ) -> None:
         """Each gets a message with an id of its own; a lone sender reaches no one."""
-        mail = inboxes(backend)
         sent = mail.broadcast("alice", "phase 1 is done")
         assert [(one.to, one.type) for one in sent] == [("bob", "broadcast"), ("lead", "broadcast")]
         assert len({one.id for one in sent}) == 2
@@ -165,9 +170,9 @@ class BackendTests:
         alone.open("lead")
         assert alone.broadcast("lead", "hello?") == []
 
-    def test_of_many_writers_no_message_is_lost_or_read_twice(self, backend: Backend) -> None:
+    def test_of_many_writers_no_message_is_lost_or_read_twice(self, mail: MailBackend) -> None:
         """A reader that reads while all of them write gets each message exactly once."""
-        mail, read, writing = inboxes(backend), list[str](), {*range(1, WORKERS)}
+        read, writing = list[str](), {*range(1, WORKERS)}
 
         def act(number: int) -> None:
             with self.second() as second:
@@ -219,6 +224,7 @@ class BackendTests:
         assert board.update(max(ids), "deleted") is None
         with self.second() as second:
             assert second.board().create("new").id == 5 * WORKERS + 1
+            assert second.address == backend.address
 
     def test_it_does_what_a_board_in_files_does(self, backend: Backend, tmp_path: Path) -> None:
         """Result by result, refusal by refusal, and news by news; when a lease ends is its own."""
@@ -227,7 +233,7 @@ class BackendTests:
         for each in (files, board):
             each.open()
         for _ in range(200):
-            call = _call(chance, [*ids(files.tasks()), 99])
+            call = _call(chance, [*(task.id for task in files.tasks()), 99])
             assert _outcome(board, *call) == _outcome(files, *call), call
             if call[1].get("lease") == SHORT:
                 self.let_pass(backend, 2 * SHORT)
@@ -237,7 +243,7 @@ class BackendTests:
     @pytest.mark.slow
     def test_processes_race_for_tasks_that_wait_for_others(self, backend: Backend) -> None:
         """Nothing is done twice, nothing before what it waits for, and all of it is done."""
-        board = board_of(backend, " ".join(f"{n // 3}>{n}" for n in range(3, 31)))
+        board = filled(backend.board(), " ".join(f"{n // 3}>{n}" for n in range(3, 31)))
         spawn = get_context("spawn")
         start = spawn.Barrier(4).wait  # they begin together
         with ProcessPoolExecutor(4, spawn, start) as pool:
@@ -248,7 +254,7 @@ class BackendTests:
 
     def test_changes_at_the_same_time_keep_the_promise(self, backend: Backend) -> None:
         """Claims beside new dependencies, reopened and deleted tasks: none begins too early."""
-        board = board_of(backend, count=12)
+        board = filled(backend.board(), count=12)
 
         def play(number: int) -> None:
             chance = random.Random(number)
@@ -263,7 +269,7 @@ class BackendTests:
 
     def test_a_board_says_what_is_new(self, backend: Backend) -> None:
         """No matter who has changed it; a renewed lease is not news."""
-        board, mine = board_of(backend, "1>2"), backend.board()
+        board, mine = filled(backend.board(), "1>2"), backend.board()
         mine.open()
         before = board.tasks()
         with self.second() as second:
@@ -282,7 +288,7 @@ class BackendTests:
 
     def test_after_its_lease_a_task_can_be_claimed_by_another(self, backend: Backend) -> None:
         """And the late one is refused, and hears who has it now."""
-        board = board_of(backend, count=1)
+        board = filled(backend.board(), count=1)
         late = board.claim(1, "alice", incarnation="a1", lease=SHORT)
         self.let_pass(backend, 2 * SHORT)
         assert board.ready() == [late]
@@ -301,14 +307,14 @@ class BackendTests:
 
     def test_a_lease_that_is_renewed_does_not_end(self, backend: Backend) -> None:
         """Renewing tells what is still held, and touches no one else's tasks."""
-        board, holders = board_of(backend, count=3), ("alice a1", "alice a2", "bob a1")
+        board, holders = filled(backend.board(), count=3), ("alice a1", "alice a2", "bob a1")
         for id, (owner, run) in enumerate(map(str.split, holders), 1):
             board.claim(id, owner, incarnation=run, lease=SHORT)
         assert board.renew("alice", "a1", LONG) == [1]
         self.let_pass(backend, 2 * SHORT)
-        assert ids(board.ready()) == [2, 3]
+        assert [task.id for task in board.ready()] == [2, 3]
         assert board.renew("alice", "a2", LONG) == [2]  # late, but nobody else has claimed it
-        assert ids(board.ready()) == [3]
+        assert [task.id for task in board.ready()] == [3]
         for lease in (0, -1.0, float("nan"), float("inf")):
             with pytest.raises(UsageError, match="give a number above 0"):
                 board.renew("alice", "a1", lease)
@@ -317,7 +323,7 @@ class BackendTests:
 
     def test_who_ends_gives_back_what_this_run_holds(self, backend: Backend) -> None:
         """Its former self, and others, keep what is theirs; what it says afterwards is refused."""
-        board = board_of(backend, count=3)
+        board = filled(backend.board(), count=3)
         for id, owner, run in ((1, "alice", "a1"), (2, "alice", "a2"), (3, "bob", "a2")):
             board.claim(id, owner, incarnation=run, lease=LONG)
         former, mine, other = board.tasks()
@@ -330,7 +336,7 @@ class BackendTests:
 
     def test_after_a_lease_one_of_all_who_wait_gets_the_task(self, backend: Backend) -> None:
         """As for a task that was never claimed."""
-        board = board_of(backend, count=1)
+        board = filled(backend.board(), count=1)
         board.claim(1, "dead", incarnation="d1", lease=SHORT)
         self.let_pass(backend, 2 * SHORT)
         got = list[Task]()
@@ -342,7 +348,7 @@ class BackendTests:
         at_once(grab)
         assert got == [board.get(1)]
 
-    # Requests and members
+    # Requests, members and teams
 
     def test_of_many_who_answer_at_once_one_is_heard(self, backend: Backend) -> None:
         """The others are refused; and of many who ask the same, too, one is."""
@@ -388,8 +394,6 @@ class BackendTests:
             second.roster().note({**member, "incarnation": "a2"})
         assert roster.beat("alice", "a1", "machine 7") is False
 
-    # Teams
-
     def test_teams_know_nothing_of_each_other(self, backend: Backend) -> None:
         """Whatever happens in one team, another with the same names and numbers stays as it is."""
         begun = [_begun(backend, team) for team in ("one", "two")]
@@ -413,24 +417,6 @@ class BackendTests:
         roster.begin()
         assert _state(backend, "one") == begun[0]
         assert _state(backend, "two") != begun[1]
-
-
-def inboxes(backend: Backend) -> MailBackend:
-    """Mail with inboxes for lead, bob and alice."""
-    mail = backend.mail()
-    for name in ("lead", "bob", "alice"):
-        mail.open(name)
-    return mail
-
-
-def board_of(backend: Backend, edges: str = "", count: int = 0) -> BoardBackend:
-    board = backend.board()
-    fill(board, edges, count)
-    return board
-
-
-def ids(tasks: list[Task]) -> list[int]:
-    return [task.id for task in tasks]
 
 
 def at_once(act: Callable[[int], Any]) -> list[Any]:
@@ -472,7 +458,6 @@ def _call(chance: random.Random, known: list[int]) -> tuple[str, dict[str, Any]]
         ("get", {"id": id}),
         ("update", {"id": id, "status": "deleted", "by": owner}),
         ("claim", {"id": id, **who, "lease": lease}),
-        ("claim", {"id": id, **who, "lease": LONG}),
         ("renew", {**who, "lease": LONG}),
         ("release", who),
         ("update", {"id": id, "status": status, "by": chance.choice(["", owner, f"{owner}.t1"])}),
