@@ -50,8 +50,6 @@ def methods(cls: type) -> Iterator[tuple[str, Any, str]]:
         function = getattr(value, "__func__", value)  # of a class or static method
         if name.startswith("_") or isinstance(value, Tool) or not inspect.isfunction(function):
             continue
-        if name.startswith("test_"):  # of learnkit.testing: its arguments are fixtures
-            continue
         bases = [vars(base)[name] for base in cls.__mro__[1:] if name in vars(base)]
         documented = [function.__doc__, *(getattr(base, "__doc__", None) for base in bases)]
         yield (

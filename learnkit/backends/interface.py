@@ -5,7 +5,8 @@ the files in ``learnkit.backends.files``; ``learnkit.backends.sql`` keeps the sa
 database. A backend is any object with these methods; it need not inherit from anything. A board
 that inherits from ``learnkit.backends.board.Board`` has all the rules, and only loads and stores
 tasks. What is stored is in the modules beside this one: ``mail``, ``task`` and ``request``.
-``learnkit.testing`` has a test for each promise, to run against a backend of your own.
+The repository has a test for each promise, in ``tests/backends/conformance``; copy that folder to
+test a backend of your own.
 
 All of them have in common:
 

@@ -108,7 +108,8 @@ class Roster:
             known = ", ".join(one["name"] for one in config["members"]) or "none"
             raise ToolError(f"no member is called {name!r}; there are: {known}")
 
-        return self._place.update(act, self._empty)
+        # There are many: one that is not repeatable would leave a row in a database.
+        return self._place.update(act, self._empty, repeatable=True)
 
     def begin(self) -> None:
         """Begin a new process of the lead: the members of its earlier ones have shut down.

@@ -25,10 +25,13 @@ class Shared(Protocol):
     def read(self, default: Any = None) -> Any:
         """Return the value as it is, or ``default`` if none was stored."""
 
-    def update(self, act: Callable[[Any], T], default: Any = None) -> T:
+    def update(
+        self, act: Callable[[Any], T], default: Any = None, *, repeatable: bool = False
+    ) -> T:
         """Let a function change the value in place, with no other change between.
 
         It returns what the function returns, which JSON can hold. Nothing changes when it raises.
+        Only what is ``repeatable`` may happen twice, if a connection breaks.
         """
 
     def damaged(self, problem: str) -> UsageError:

@@ -1,4 +1,4 @@
-"""The board: against a simple model, and killed at every step."""
+"""The board: against a simple model, what it refuses, and what its files may hold."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import dying
 import pytest
+from conformance.boards import check, filled
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -19,16 +19,8 @@ from profiles import examples
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.rules import NEXT
 from learnkit.errors import ToolError, UsageError
-from learnkit.testing.case import check, fill
 
 STATUSES = [*NEXT, "deleted"]
-
-
-def board_of(folder: Path, edges: str = "", count: int = 0) -> TaskBoard:
-    """A board with edges as in ``1>2 2>3``: 1 blocks 2, 2 blocks 3."""
-    board = TaskBoard(folder)
-    fill(board, edges, count)
-    return board
 
 
 # A model of it
@@ -157,7 +149,7 @@ TestAgainstAModel = AgainstAModel.TestCase
 TestAgainstAModel.settings = settings(max_examples=examples(40), stateful_step_count=25)
 
 
-# What the promises in ``learnkit/testing`` leave out
+# What the promises in ``conformance`` leave out
 
 
 @pytest.mark.parametrize(
@@ -183,7 +175,7 @@ TestAgainstAModel.settings = settings(max_examples=examples(40), stateful_step_c
     ],
 )
 def test_a_refusal_names_all_that_is_in_the_way(tmp_path: Path, refused: Any, problem: str) -> None:
-    board = board_of(tmp_path, "1>3 2>3 3>5", count=20)
+    board = filled(TaskBoard(tmp_path), "1>3 2>3 3>5", count=20)
     board.update(4, "failed")
     before = board.tasks()
     with pytest.raises(ToolError, match=problem):
@@ -193,7 +185,7 @@ def test_a_refusal_names_all_that_is_in_the_way(tmp_path: Path, refused: Any, pr
 
 def test_who_may_change_a_task_in_progress(tmp_path: Path) -> None:
     """Its owner, a subagent of the owner, and whoever gives no name."""
-    board = board_of(tmp_path, count=1)
+    board = filled(TaskBoard(tmp_path), count=1)
     board.claim(1, "alice")
     for by in ("bob", "alicia", "alice2"):
         with pytest.raises(ToolError, match="owned by alice; only alice or"):
@@ -204,7 +196,7 @@ def test_who_may_change_a_task_in_progress(tmp_path: Path) -> None:
 
 
 def test_a_deleted_task_leaves_the_others_as_they_were(tmp_path: Path) -> None:
-    board = board_of(tmp_path, "1>3 2>3 2>4 3>5 4>5")
+    board = filled(TaskBoard(tmp_path), "1>3 2>3 2>4 3>5 4>5")
     assert board.update(3, "deleted") is None
     assert [(task.id, task.blocked_by, task.blocks) for task in board.tasks()] == [
         *((1, (), ()), (2, (), (4,)), (4, (2,), (5,)), (5, (4,), ())),
@@ -212,7 +204,7 @@ def test_a_deleted_task_leaves_the_others_as_they_were(tmp_path: Path) -> None:
 
 
 def test_a_file_edited_by_hand_is_seen_at_once_and_kept(tmp_path: Path) -> None:
-    board = board_of(tmp_path, count=2)
+    board = filled(TaskBoard(tmp_path), count=2)
     path = tmp_path / "task_2.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "subject": "B", "priority": 2}))
     assert board.get(2).subject == "B"
@@ -254,7 +246,7 @@ def test_a_file_edited_by_hand_is_seen_at_once_and_kept(tmp_path: Path) -> None:
 def test_a_late_worker_hears_what_has_become_of_its_task(
     tmp_path: Path, steps: list[tuple[Any, str]], by: str, present: str
 ) -> None:
-    board = board_of(tmp_path, count=1)
+    board = filled(TaskBoard(tmp_path), count=1)
     late = board.claim(1, "alice", incarnation="a1")
     for status, owner in steps:
         board.update(1, status, owner=owner)
@@ -295,7 +287,7 @@ def test_a_clock_that_is_set_back_and_put_right_costs_no_lease(tmp_path: Path) -
 def test_who_has_a_task_after_a_change(
     tmp_path: Path, before: Any, status: Any, owner: str, after: tuple[str, str]
 ) -> None:
-    board = board_of(tmp_path, count=1)
+    board = filled(TaskBoard(tmp_path), count=1)
     board.update(1, "in_progress", owner="alice")
     board.update(1, before)
     task = board.update(1, status, owner=owner)
@@ -307,7 +299,7 @@ def test_who_has_a_task_after_a_change(
 
 
 def test_the_files_are_what_everybody_expects(tmp_path: Path) -> None:
-    board = board_of(tmp_path / ".tasks", "1>2")
+    board = filled(TaskBoard(tmp_path / ".tasks"), "1>2")
     board.update(1, "in_progress", owner="größe")
     text = (tmp_path / ".tasks" / "task_1.json").read_text(encoding="utf-8")
     assert json.loads(text) == {
@@ -344,7 +336,7 @@ def test_the_files_are_what_everybody_expects(tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_file_is_named_and_left_alone(tmp_path: Path, text: str, problem: str) -> None:
-    board = board_of(tmp_path, count=2)
+    board = filled(TaskBoard(tmp_path), count=2)
     (tmp_path / "task_1.json").write_text(text)
     with pytest.raises(UsageError, match=rf"task_1\.json .*{problem}"):
         board.tasks()
@@ -365,7 +357,7 @@ def test_a_new_task_gets_a_number_that_no_file_has(
     tmp_path: Path, counter: Any, numbers: list[int]
 ) -> None:
     """The counter may be damaged, or behind."""
-    board = board_of(tmp_path, count=3)
+    board = filled(TaskBoard(tmp_path), count=3)
     before = board.tasks()
     (tmp_path / "board.json").write_text(json.dumps({"next_id": counter}))
     assert [board.create("more").id for _ in numbers] == numbers
@@ -375,7 +367,7 @@ def test_a_new_task_gets_a_number_that_no_file_has(
 
 
 def test_both_directions_are_mended_at_the_start(tmp_path: Path) -> None:
-    board_of(tmp_path, "1>2", count=3)
+    filled(TaskBoard(tmp_path), "1>2", count=3)
     for id, field, value in ((1, "blocks", [3]), (2, "blockedBy", [1, 9])):
         path = tmp_path / f"task_{id}.json"
         path.write_text(json.dumps({**json.loads(path.read_text()), field: value}))
@@ -383,58 +375,3 @@ def test_both_directions_are_mended_at_the_start(tmp_path: Path) -> None:
     check(board)
     assert board.get(1).blocks == (2,)
     assert board.get(2).blocked_by == (1,)
-
-
-# Killed at every step
-
-
-def after_death(folder: Path, change: Any, old: Any, new: Any) -> set[str]:
-    """Kill a change of a board at each of its steps; which of the two states was met."""
-    pristine = folder.parent / "pristine"
-    shutil.copytree(folder, pristine)
-    met = set()
-
-    def act() -> None:
-        change(TaskBoard(folder))
-
-    for step in dying.at_every_step(act):
-        board = TaskBoard(folder)
-        check(board)
-        state = [task.to_json() for task in board.tasks()]
-        assert state in (old, new), f"killed at step {step}"
-        met.add("new" if state == new else "old")
-        assert not list(folder.glob(".*.part"))
-        shutil.rmtree(folder)
-        shutil.copytree(pristine, folder)
-    return met
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        pytest.param(
-            lambda board: board.create("new", "with a description", tags=["a"]),
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            lambda board: board.update(4, add_blocked_by=[1], add_blocks=[5, 6]),
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            lambda board: board.update(1, "completed", result_summary="done"),
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(lambda board: board.update(2, "deleted"), marks=pytest.mark.slow),
-        lambda board: board.claim(1, "alice"),
-    ],
-    ids=["create", "connect", "complete", "delete", "claim"],
-)
-def test_killed_anywhere_a_board_is_as_before_or_as_after(tmp_path: Path, change: Any) -> None:
-    folder = tmp_path / ".tasks"
-    old = [task.to_json() for task in board_of(folder, "1>2 2>3", count=6).tasks()]
-    shutil.copytree(folder, tmp_path / "copy")
-    copy = TaskBoard(tmp_path / "copy")
-    change(copy)
-    new = [task.to_json() for task in copy.tasks()]
-    assert new != old
-    assert after_death(folder, change, old, new) == {"old", "new"}

@@ -1,4 +1,4 @@
-"""A full disk: a change that failed has not happened, and does not happen later."""
+"""A full disk, or a kill: a change that failed has not happened, and does not happen later."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import dying
 import pytest
+from conformance.boards import check, filled
 from full_disk import room
 from profiles import mostly_slow
 
@@ -31,34 +33,59 @@ def leftovers(folder: Path) -> list[Path]:
     return [*folder.glob(".*.part"), *folder.glob(".together*")]
 
 
+@pytest.fixture
+def pristine(tmp_path: Path) -> Path:
+    return filled(TaskBoard(tmp_path / "pristine"), "1>2 2>3", count=6).folder
+
+
+def copied(pristine: Path) -> TaskBoard:
+    """A new copy of a board, without what was done to the one before."""
+    folder = pristine.with_name(".tasks")
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(pristine, folder)
+    return TaskBoard(folder)
+
+
+def outcome(change: Callable[[TaskBoard], object], pristine: Path) -> list[dict[str, Any]]:
+    """What a board holds after a change that nothing has cut."""
+    board = copied(pristine)
+    change(board)
+    return state(board)
+
+
+@pytest.mark.parametrize("change", mostly_slow(CHANGES, 1))
+def test_killed_anywhere_a_board_is_as_before_or_as_after(pristine: Path, change: str) -> None:
+    act, met = CHANGES[change], list[bool]()
+    old, new = state(copied(pristine)), outcome(act, pristine)
+    folder = copied(pristine).folder
+    for step in dying.at_every_step(lambda: act(TaskBoard(folder))):
+        board = TaskBoard(folder)
+        check(board)
+        assert state(board) in (old, new), f"killed at step {step}"
+        met.append(state(board) == new)
+        assert leftovers(folder) == []
+        copied(pristine)
+    assert {*met} == {True, False}
+
+
 @pytest.mark.parametrize("name", mostly_slow(CHANGES, 1))
 def test_a_change_of_a_board_that_failed_is_not_carried_out_later(
-    tmp_path: Path, name: str
+    pristine: Path, name: str
 ) -> None:
-    pristine, folder = tmp_path / "pristine", tmp_path / ".tasks"
-    board = TaskBoard(pristine)
-    for number in range(6):
-        board.create(f"step {number}")
-    board.update(2, add_blocked_by=[1], add_blocks=[3])
-    old = state(board)
-    shutil.copytree(pristine, folder)
-    CHANGES[name](TaskBoard(folder))
-    new = state(TaskBoard(folder))
+    old, new = state(copied(pristine)), outcome(CHANGES[name], pristine)
     outcomes = set()
     for size in range(0, 700, 20):  # the disk is full in the first file, the second, the plan …
-        shutil.rmtree(folder)
-        shutil.copytree(pristine, folder)
-        board = TaskBoard(folder)
+        board = copied(pristine)
         with room(size):
             try:
                 CHANGES[name](board)
                 expected = new
             except OSError:
                 expected = old
-            assert state(board) == state(TaskBoard(folder)) == expected
-            assert board.get(5).subject == "step 4"
-        assert leftovers(folder) == []
-        board = TaskBoard(folder)
+            assert state(board) == state(TaskBoard(board.folder)) == expected
+            assert board.get(5).subject == "step 5"
+        assert leftovers(board.folder) == []
+        board = TaskBoard(board.folder)
         assert state(board) == expected
         outcomes.add(expected is new)
         CHANGES[name](board) if expected is old else None

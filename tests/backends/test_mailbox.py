@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
-import tempfile
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
 import dying
+import mail_worker
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
-from profiles import examples
 
 from learnkit.backends.files.mailbox import Inbox, Mail, Mailbox
 from learnkit.backends.files.store import Journal
 from learnkit.errors import ToolError
-
-WORKER = Path(__file__).parents[1] / "support" / "mail_worker.py"
 
 
 @pytest.fixture
@@ -34,8 +28,10 @@ def box(tmp_path: Path) -> Mailbox:
     return box
 
 
-def worker(*arguments: object) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, str(WORKER), *map(str, arguments)])
+def worker(act: Callable[..., None], *arguments: Any, **options: Any) -> SpawnProcess:
+    process = SpawnProcess(target=act, args=arguments, kwargs=options)
+    process.start()
+    return process
 
 
 # Sending and reading
@@ -127,62 +123,6 @@ def test_an_inbox_that_was_replaced_by_a_shorter_one_is_read_from_its_beginning(
     assert box.unread("alice") == []
 
 
-# A model of it
-
-
-class AgainstAModel(RuleBasedStateMachine):
-    """Random sending, taking, committing, and readers that die and come back."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.box = Mailbox(Path(tempfile.mkdtemp()))
-        self.box.open("alice")
-        self.inbox = Inbox(self.box, "alice")
-        self.sent: list[str] = []
-        self.committed = self.taken = self.reached = 0  # how many of them
-        self.given: list[str] = []  # what the reader has in its transcript
-
-    @rule(text=st.text(min_size=1).filter(str.strip))
-    def send(self, text: str) -> None:
-        mail = self.box.send("lead", "alice", text)
-        self.sent.append(mail.id)
-
-    @rule()
-    def take(self) -> None:
-        new = [mail.id for mail in self.inbox.take()]
-        self.given += new
-        self.taken = self.reached = len(self.sent)
-        assert self.given == self.sent
-
-    @rule()
-    def commit(self) -> None:
-        self.inbox.commit()
-        self.committed = self.reached
-
-    @rule()
-    def look(self) -> None:
-        assert [mail.id for mail in self.inbox.look()] == self.sent[self.taken :]
-
-    @rule()
-    def die_and_come_back_without_a_memory(self) -> None:
-        self.inbox = Inbox(self.box, "alice")
-        self.given = self.given[: self.committed]
-        self.taken = self.reached = self.committed
-
-    @rule()
-    def die_and_come_back_with_a_transcript(self) -> None:
-        self.inbox = Inbox(self.box, "alice", seen=self.given)
-        self.reached = self.committed  # it has not looked yet
-
-    @invariant()
-    def unread_is_what_is_not_committed(self) -> None:
-        assert [mail.id for mail in self.box.unread("alice")] == self.sent[self.committed :]
-
-
-TestAgainstAModel = AgainstAModel.TestCase
-TestAgainstAModel.settings = settings(max_examples=examples(150), stateful_step_count=25)
-
-
 # Real processes
 
 
@@ -193,17 +133,17 @@ def test_nothing_is_lost_or_read_twice_with_writers_in_processes_and_readers_kil
     box, chance = Mailbox(tmp_path), random.Random(11)
     for name in ("alice", "bob"):
         box.open(name)
-    writers = [worker("write", tmp_path, f"w{number}", 60) for number in range(4)]
-    while any(one.poll() is None for one in writers):
-        readers = [worker("read", tmp_path, name) for name in ("alice", "bob")]
+    writers = [worker(mail_worker.write, tmp_path, f"w{number}", 60) for number in range(4)]
+    while any(one.is_alive() for one in writers):
+        readers = [worker(mail_worker.read, tmp_path, name) for name in ("alice", "bob")]
         time.sleep(chance.uniform(0.1, 0.3))
         for reader in readers:
             reader.kill()
-            reader.wait()
-    assert [one.returncode for one in writers] == [0] * 4
+            reader.join()
+    assert [one.exitcode for one in writers] == [0] * 4
     sent = [(w, t, n) for w in range(4) for t in range(2) for n in range(60)]
     for place, name in enumerate(("alice", "bob")):
-        assert worker("read", tmp_path, name, "the end").wait(timeout=60) == 0
+        mail_worker.read(tmp_path, name, to_the_end=True)
         lines, _ = Journal(tmp_path / "transcripts" / f"{name}.jsonl").read()
         mail = [found for found in map(Mail.from_json, lines) if found]
         wanted = {f"w{w}-{t}-{n}" for w, t, n in sent if n % 2 == place}

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
-
 import pytest
-
-from learnkit.backends.connect import open_backend
-from learnkit.backends.interface import Backend
-from learnkit.testing import BackendTests
+from conformance.promises import BackendTests
 
 
 class TestPostgres(BackendTests):
     @pytest.fixture
-    def backend(self, address: str) -> Iterator[Backend]:
-        self.address = address
-        with closing(open_backend(address, create=True)) as backend:
-            yield backend
-
-    def again(self, backend: Backend) -> Backend:
-        return open_backend(self.address)
+    def url(self, address: str) -> str:
+        return address

@@ -24,8 +24,8 @@ from fault_run import CLI, crew
 from messages_server import serving
 from postgres import LIMIT, PASSWORD, Cluster
 from screen import CTRL_C, CTRL_D, ENTER, Screen
+from sqlalchemy import func, select
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import OperationalError
 from tcp_proxy import Proxy
 
 import learnkit as lk
@@ -33,6 +33,7 @@ from learnkit.backends.interface import Backend
 from learnkit.backends.mail import Mail
 from learnkit.backends.sql.database import Database
 from learnkit.backends.sql.shared_value import SqlValue
+from learnkit.backends.sql.tables import CALLS
 from learnkit.mechanisms.teams.others import Others
 from learnkit.runtime.clock import stopped_by
 
@@ -116,6 +117,24 @@ def test_a_value_whose_line_is_cut_is_changed_once(
         assert value.update(count, []) == 2
         assert value.read([]) == [0, 1]
     assert proxy.cuts == 1
+
+
+def test_beats_leave_nothing_behind_and_one_whose_line_is_cut_keeps_its_name(
+    backend: Backend, proxy: Proxy, address: str
+) -> None:
+    roster, count = backend.roster(), select(func.count()).select_from(CALLS)
+    database = backend._database  # type: ignore[attr-defined]
+    roster.note({"name": "alice", "role": "coder", "status": "idle", "incarnation": "a1"})
+    before = database.read(lambda connection: connection.scalar(count))
+    for _ in range(1_000):
+        assert roster.beat("alice", "a1", "here") is True
+    with closing(through(proxy, address)) as remote:
+        assert remote.roster().members()[0]["where"] == "here"
+        proxy.cut_after(COMMIT)
+        assert remote.roster().beat("alice", "a1", "there") is True
+    assert proxy.cuts == 1
+    assert roster.members()[0]["where"] == "there"
+    assert database.read(lambda connection: connection.scalar(count)) == before
 
 
 # A server that goes and comes
@@ -316,15 +335,6 @@ def test_a_wrong_password_is_said_at_once(cluster: Cluster) -> None:
         lk.open_backend(nowhere, patience=LIMIT)
 
 
-def test_a_user_without_rights_hears_it(cluster: Cluster) -> None:
-    with cluster.connect() as connection:
-        connection.execute(f"CREATE USER guest PASSWORD '{PASSWORD}'")
-        connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
-    guest = cluster.url().replace("//learnkit:", "//guest:")
-    with pytest.raises(OSError, match="permission denied for schema public"):
-        lk.open_backend(guest, create=True)
-
-
 # Time and order
 
 
@@ -406,18 +416,3 @@ def test_nothing_lasts_longer_than_the_patience(address: str) -> None:
             database = backend._database  # type: ignore[attr-defined]
             assert database.read(settings) == [limit, limit, "repeatable read", "learnkit"]
             assert database.change(settings) == [limit, limit, "read committed", "learnkit"]
-
-
-def test_what_two_processes_do_at_once_is_tried_again(address: str, backend: Backend) -> None:
-    """Until it comes to pass, and then it has happened once."""
-    database, tries = backend._database, list[int]()  # type: ignore[attr-defined]
-
-    def act(connection: Any) -> int:
-        tries.append(len(tries))
-        if len(tries) < 4:
-            raise OperationalError("x", {}, psycopg.errors.lookup("40001")("try again"))
-        return backend.board("night").get(1).id
-
-    made = backend.board("night").create("a task")
-    assert database.write(act) == made.id
-    assert tries == [0, 1, 2, 3]

@@ -1,11 +1,7 @@
-"""What the processes of tests/backends/test_mailbox.py do.
-
-``python mail_worker.py ROLE FOLDER ...``
-"""
+"""What the processes of tests/backends/test_mailbox.py do."""
 
 from __future__ import annotations
 
-import sys
 import threading
 from pathlib import Path
 
@@ -13,8 +9,9 @@ from learnkit.backends.files.mailbox import Inbox, Mailbox
 from learnkit.backends.files.store import Journal
 
 
-def write(box: Mailbox, name: str, each: int) -> None:
+def write(folder: Path, name: str, each: int) -> None:
     """Two threads write to alice and to bob; now and then one writes to everybody."""
+    box = Mailbox(folder)
 
     def work(thread: int) -> None:
         for number in range(each):
@@ -30,21 +27,13 @@ def write(box: Mailbox, name: str, each: int) -> None:
         worker.join()
 
 
-def read(box: Mailbox, name: str, until: str = "") -> None:
+def read(folder: Path, name: str, *, to_the_end: bool = False) -> None:
     """Write what comes into a transcript, for ever or until nothing is left."""
-    transcript = Journal(box.folder / "transcripts" / f"{name}.jsonl")
-    inbox = Inbox(box, name, seen=[entry["id"] for entry in transcript.read()[0]])
+    transcript = Journal(folder / "transcripts" / f"{name}.jsonl")
+    inbox = Inbox(Mailbox(folder), name, seen=[entry["id"] for entry in transcript.read()[0]])
     while True:
         mail = inbox.take()
         transcript.append(*(one.to_json() for one in mail))
         inbox.commit()
-        if until and not mail:
+        if to_the_end and not mail:
             return
-
-
-if __name__ == "__main__":
-    role, folder, name, *rest = sys.argv[1:]
-    if role == "write":
-        write(Mailbox(Path(folder)), name, int(rest[0]))
-    else:
-        read(Mailbox(Path(folder)), name, *rest)

@@ -172,7 +172,9 @@ class Document:
                 _write(self.path, value)
                 self._seen = True
 
-    def update(self, act: Callable[[Any], T], default: Any = None) -> T:
+    def update(
+        self, act: Callable[[Any], T], default: Any = None, *, repeatable: bool = False
+    ) -> T:
         """Let a function change the value in place, and return its result; see ``Shared``."""
         with self.change(default) as value:
             return act(value)

@@ -27,7 +27,9 @@ class SqlValue(Shared):
     def read(self, default: Any = None) -> Any:
         return self._database.read(lambda connection: self._stored(connection, default))
 
-    def update(self, act: Callable[[Any], T], default: Any = None) -> T:
+    def update(
+        self, act: Callable[[Any], T], default: Any = None, *, repeatable: bool = False
+    ) -> T:
         def change(connection: Connection) -> T:
             self._database.lock(connection, self._name, self._team)
             value = self._stored(connection, default)
@@ -38,7 +40,8 @@ class SqlValue(Shared):
             connection.execute(new.on_conflict_do_update(index_elements=both, set_={"value": text}))
             return result
 
-        return self._database.write(change)
+        write = self._database.change if repeatable else self._database.write
+        return write(change)
 
     def damaged(self, problem: str) -> UsageError:
         place = f"{self._name} of team {self._team} in {self._database.address}"
