@@ -28,7 +28,6 @@ from learnkit.sessions.findings import FINDERS, OUTCOME, Finding, findings, toke
 from learnkit.sessions.redact import HIDDEN
 from learnkit.sessions.turns import Session, Thread, Turn, session_of
 from learnkit.views.compaction import Compaction
-from learnkit.views.dispatch import Dispatch
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.array import Array, message_card
 from learnkit.views.drawing.base import css_beside
@@ -81,9 +80,8 @@ def page(
         _numbers(session),
         _filled(session.lead) if session.lead.turns else "",
         _time(session) if session.lead.turns and session.end > session.begin else "",
-        _tools(session) if any(session.calls) else "",
         _agents(session) if len(session.threads) > 1 else "",
-        _view(Compaction(log), "The last compaction") if session.lead.cuts else "",
+        _compaction(session) if session.lead.cuts else "",
         _turns(session),
     ]
     said = "".join(f"<p>{esc(note)}</p>" for note in (*notes, *_read(session)))
@@ -225,7 +223,10 @@ def _numbers(session: Session) -> str:
     ]
     shown = (fact for fact in facts if fact[1] != "0")
     rows = (f"<div><dt>{a}</dt><dd>{b}<small>{c}</small></dd></div>" for a, b, c in shown)
-    return f"<section><dl>{''.join(rows)}</dl></section>"
+    names = Counter(one_line(call.name, 30) for call in calls if call.failed)
+    each = ", ".join(f"{name} {number:,}" for name, number in names.most_common())
+    said = f"<p>{esc(f'Failed calls: {each}.')}</p>" if failed else ""
+    return f"<section><dl>{''.join(rows)}</dl>{said}</section>"
 
 
 def _filled(lead: Thread) -> str:
@@ -260,20 +261,13 @@ def _time(session: Session) -> str:
     return _section("Time", title, _figure(lambda width: charts.time_line(session, width), alt))
 
 
-def _tools(session: Session) -> str:
-    failed = Counter(call.name for call in session.calls if call.failed)
-    each = ", ".join(f"{one_line(name, 30)} {number:,}" for name, number in failed.most_common())
-    title = f"{failed.total():,} of {count(len(list(session.calls)), 'call')} failed: {each}."
-    line = "The last call: the gate is where the harness runs it or refuses it."
-    return _view(Dispatch(session.events), "Tools", title if failed else "", line)
-
-
-def _view(view: Any, kind: str, finding: str = "", because: str = "") -> str:
-    """A picture of the course, as it is at the end."""
+def _compaction(session: Session) -> str:
+    """The last compaction, as the course draws it."""
+    view = Compaction(session.events)
     state = view.at()
-    finding, because = finding or view.finding(state), because or view.because(state)
+    finding = view.finding(state)
     figure = _figure(lambda width: view.draw(state, width, ROWS), finding)
-    return _section(kind, finding, figure, because)
+    return _section("The last compaction", finding, figure, view.because(state))
 
 
 def _agents(session: Session) -> str:
