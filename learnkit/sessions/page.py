@@ -14,14 +14,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path, PurePath
-from typing import Any
 
 from learnkit.core.catalog import PRICES_OF
-from learnkit.core.token_count import estimate_tokens
 from learnkit.core.usage import Usage
 from learnkit.events.log import EventLog
 from learnkit.events.sentences import stopped
-from learnkit.events.text import arguments, count, excerpt, listed, one_line, quoted
+from learnkit.events.text import count, excerpt, listed, one_line, quoted
 from learnkit.sessions import charts
 from learnkit.sessions.charts import anchor, lasted
 from learnkit.sessions.findings import FINDERS, OUTCOME, Finding, findings, tokens
@@ -323,21 +321,23 @@ def _thread(session: Session, one: Thread, shown: int) -> str:
         for id, call in one.calls.items()
     }
     array, parts, index = Array(one.lane, calls=calls), [], 0
+
+    def cut(text: str) -> str:
+        return excerpt(_lengths(text), shown)
+
     full = scale_of(max([100, *(call.tokens for call in one.calls.values())]))
     for first in range(0, len(one.turns), PART):
         turns, html = one.turns[first : first + PART], ""
         for turn in turns:
             cards = ""
             for message, injected in turn.shown:
-                whole, cut = estimate_tokens(message), _cut(message, shown)
-                cards += message_card(array, index, cut, injected, calls, whole).html
+                cards += message_card(array, index, message, injected, calls, cut).html
                 index += 1
             html += (
                 f'<article class="turn" id="{esc(anchor(one.lane, turn.number))}" tabindex="-1">'
                 f"<h3>Turn {turn.number} <span>{esc(_about(session, one, turn))}</span></h3>"
                 f"{cards}</article>"
             )
-        html = html.replace(">show all ", ">show ")  # of a text that may have been cut
         html = html.replace('"note">from the harness<', '"note">a tool’s result<')
         packed = base64.b64encode(gzip.compress(html.encode(), mtime=0)).decode()
         names = " ".join(anchor(one.lane, turn.number) for turn in turns)
@@ -356,17 +356,6 @@ def _about(session: Session, one: Thread, turn: Turn) -> str:
     sent += f", {cached:,} from the cache" if cached else ""
     took = "no reply" if turn.replied is None else duration(round(turn.replied - turn.asked, 1))
     return " · ".join(filter(None, [_when(session, turn.asked, "%X"), sent, took, turn.model]))
-
-
-def _cut(value: Any, shown: int) -> Any:
-    """A message with its long texts cut."""
-    if isinstance(value, str):
-        return excerpt(_lengths(value), shown)
-    if isinstance(value, dict):
-        if value.get("type") == "tool_use":  # as one text, so that it is cut once
-            value = {**value, "input": {"": arguments(value.get("input", {}))}}
-        return {key: _cut(one, shown) for key, one in value.items()}
-    return [_cut(one, shown) for one in value] if isinstance(value, list) else value
 
 
 def _read(session: Session) -> Iterator[str]:

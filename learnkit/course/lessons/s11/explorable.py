@@ -26,7 +26,7 @@ HABITS = {
 ARRIVALS = tuple(second + 0.5 for second in range(41))
 #: The scale of the picture, in seconds.
 SCALE = 80.0
-_SIGNS = (("working", "works"), ("idle", "idle, line: looks"), ("shutdown", "shuts down"))
+_SIGNS = (("working", "works"), ("idle", "idle, line: looks"), ("shutdown", "disc: shuts down"))
 At = Callable[[float], float]
 #: Room for the names, the lane of the task, those of the teammates, and how tall they are.
 _LEFT, _TASK, _LANES, _LANE, _TALL = 44.0, 54.0, 92.0, 46.0, 30.0
