@@ -9,7 +9,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from learnkit.core.interface import AgentLike, Call, Result
 from learnkit.core.tools import Tool
@@ -56,6 +56,15 @@ class Mechanism:
             name = type(self).__name__
             raise UsageError(f"this {name} serves no agent yet; make one: Agent(client, [it])")
         return self._agent
+
+    @classmethod
+    def of(cls, agent: AgentLike) -> Self | None:
+        """Return an agent's mechanism of this class, the first one; None if it has none.
+
+        Args:
+            agent: whose mechanisms are looked through.
+        """
+        return next((one for one in agent.mechanisms if isinstance(one, cls)), None)
 
     def emit(self, event: object, /, **data: Any) -> None:
         """Log an event in the lane of the agent that it serves; nothing when it serves none yet.

@@ -107,7 +107,7 @@ class Checkpoints(Mechanism):
 
     def refuse(self, agent: AgentLike, call: Call) -> str | None:
         """Keep the file that a call is about to change; a reason if it can't be kept."""
-        own = next((one for one in agent.mechanisms if isinstance(one, CodingTools)), None)
+        own = CodingTools.of(agent)
         if call.name not in _WRITES or own is None or not self._number:
             return None
         try:

@@ -246,7 +246,7 @@ def targets_of(agent: AgentLike, call: Call) -> tuple[list[Target], list[Target]
     bare = Target(call.name)
     if call.name in _COMMANDS:
         line = str(call.input.get("command", ""))
-        commands, own = commands_of(line), _coding(agent)
+        commands, own = commands_of(line), CodingTools.of(agent)
         if own is not None and len(commands_of(own.workspace.unmasked(line)) or ()) != len(
             commands or ()
         ):
@@ -261,10 +261,6 @@ def targets_of(agent: AgentLike, call: Call) -> tuple[list[Target], list[Target]
     return [bare], [bare]
 
 
-def _coding(agent: AgentLike) -> CodingTools | None:
-    return next((one for one in agent.mechanisms if isinstance(one, CodingTools)), None)
-
-
 def _plain(words: Sequence[Word]) -> tuple[Word, ...]:
     """A command without what may be put before its name."""
     while words and words[0] and (_ASSIGNMENT.match(words[0]) or words[0] in _WRAPPERS):
@@ -274,7 +270,7 @@ def _plain(words: Sequence[Word]) -> tuple[Word, ...]:
 
 def _names(agent: AgentLike, path: str) -> list[tuple[str, ...]]:
     """The names of a file in the workspace: where it is, links resolved, and as it was written."""
-    own = _coding(agent)
+    own = CodingTools.of(agent)
     if own is None:
         return []
     root = own.workspace.root

@@ -14,21 +14,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path, PurePath
-from typing import Any
 
 from learnkit.core.catalog import PRICES_OF
-from learnkit.core.token_count import estimate_tokens
 from learnkit.core.usage import Usage
 from learnkit.events.log import EventLog
 from learnkit.events.sentences import stopped
-from learnkit.events.text import arguments, count, excerpt, listed, one_line, quoted
+from learnkit.events.text import count, excerpt, listed, one_line, quoted
 from learnkit.sessions import charts
 from learnkit.sessions.charts import anchor, lasted
 from learnkit.sessions.findings import FINDERS, OUTCOME, Finding, findings, tokens
 from learnkit.sessions.redact import HIDDEN
 from learnkit.sessions.turns import Session, Thread, Turn, session_of
 from learnkit.views.compaction import Compaction
-from learnkit.views.dispatch import Dispatch
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.array import Array, message_card
 from learnkit.views.drawing.base import css_beside
@@ -81,9 +78,8 @@ def page(
         _numbers(session),
         _filled(session.lead) if session.lead.turns else "",
         _time(session) if session.lead.turns and session.end > session.begin else "",
-        _tools(session) if any(session.calls) else "",
         _agents(session) if len(session.threads) > 1 else "",
-        _view(Compaction(log), "The last compaction") if session.lead.cuts else "",
+        _compaction(session) if session.lead.cuts else "",
         _turns(session),
     ]
     said = "".join(f"<p>{esc(note)}</p>" for note in (*notes, *_read(session)))
@@ -225,7 +221,10 @@ def _numbers(session: Session) -> str:
     ]
     shown = (fact for fact in facts if fact[1] != "0")
     rows = (f"<div><dt>{a}</dt><dd>{b}<small>{c}</small></dd></div>" for a, b, c in shown)
-    return f"<section><dl>{''.join(rows)}</dl></section>"
+    names = Counter(one_line(call.name, 30) for call in calls if call.failed)
+    each = ", ".join(f"{name} {number:,}" for name, number in names.most_common())
+    said = f"<p>{esc(f'Failed calls: {each}.')}</p>" if failed else ""
+    return f"<section><dl>{''.join(rows)}</dl>{said}</section>"
 
 
 def _filled(lead: Thread) -> str:
@@ -260,20 +259,13 @@ def _time(session: Session) -> str:
     return _section("Time", title, _figure(lambda width: charts.time_line(session, width), alt))
 
 
-def _tools(session: Session) -> str:
-    failed = Counter(call.name for call in session.calls if call.failed)
-    each = ", ".join(f"{one_line(name, 30)} {number:,}" for name, number in failed.most_common())
-    title = f"{failed.total():,} of {count(len(list(session.calls)), 'call')} failed: {each}."
-    line = "The last call: the gate is where the harness runs it or refuses it."
-    return _view(Dispatch(session.events), "Tools", title if failed else "", line)
-
-
-def _view(view: Any, kind: str, finding: str = "", because: str = "") -> str:
-    """A picture of the course, as it is at the end."""
+def _compaction(session: Session) -> str:
+    """The last compaction, as the course draws it."""
+    view = Compaction(session.events)
     state = view.at()
-    finding, because = finding or view.finding(state), because or view.because(state)
+    finding = view.finding(state)
     figure = _figure(lambda width: view.draw(state, width, ROWS), finding)
-    return _section(kind, finding, figure, because)
+    return _section("The last compaction", finding, figure, view.because(state))
 
 
 def _agents(session: Session) -> str:
@@ -329,21 +321,23 @@ def _thread(session: Session, one: Thread, shown: int) -> str:
         for id, call in one.calls.items()
     }
     array, parts, index = Array(one.lane, calls=calls), [], 0
+
+    def cut(text: str) -> str:
+        return excerpt(_lengths(text), shown)
+
     full = scale_of(max([100, *(call.tokens for call in one.calls.values())]))
     for first in range(0, len(one.turns), PART):
         turns, html = one.turns[first : first + PART], ""
         for turn in turns:
             cards = ""
             for message, injected in turn.shown:
-                whole, cut = estimate_tokens(message), _cut(message, shown)
-                cards += message_card(array, index, cut, injected, calls, whole).html
+                cards += message_card(array, index, message, injected, calls, cut).html
                 index += 1
             html += (
                 f'<article class="turn" id="{esc(anchor(one.lane, turn.number))}" tabindex="-1">'
                 f"<h3>Turn {turn.number} <span>{esc(_about(session, one, turn))}</span></h3>"
                 f"{cards}</article>"
             )
-        html = html.replace(">show all ", ">show ")  # of a text that may have been cut
         html = html.replace('"note">from the harness<', '"note">a tool’s result<')
         packed = base64.b64encode(gzip.compress(html.encode(), mtime=0)).decode()
         names = " ".join(anchor(one.lane, turn.number) for turn in turns)
@@ -362,17 +356,6 @@ def _about(session: Session, one: Thread, turn: Turn) -> str:
     sent += f", {cached:,} from the cache" if cached else ""
     took = "no reply" if turn.replied is None else duration(round(turn.replied - turn.asked, 1))
     return " · ".join(filter(None, [_when(session, turn.asked, "%X"), sent, took, turn.model]))
-
-
-def _cut(value: Any, shown: int) -> Any:
-    """A message with its long texts cut."""
-    if isinstance(value, str):
-        return excerpt(_lengths(value), shown)
-    if isinstance(value, dict):
-        if value.get("type") == "tool_use":  # as one text, so that it is cut once
-            value = {**value, "input": {"": arguments(value.get("input", {}))}}
-        return {key: _cut(one, shown) for key, one in value.items()}
-    return [_cut(one, shown) for one in value] if isinstance(value, list) else value
 
 
 def _read(session: Session) -> Iterator[str]:

@@ -255,9 +255,9 @@ class Chat:
         """An interrupted turn is over for all of them, also when the lead was not waiting."""
         from learnkit.mechanisms.teams.lead import Team
 
-        for one in self.agent.mechanisms:
-            for member in one.members if isinstance(one, Team) else ():
-                member.stop.set()
+        team = Team.of(self.agent)
+        for member in team.members if team else ():
+            member.stop.set()
 
     def _command(self, line: str) -> None:
         """Answer a command; Ctrl-C ends its wait for a database."""
@@ -400,7 +400,7 @@ class Chat:
         """The agent's list as long as something on it is open: what is done, and what comes."""
         from learnkit.mechanisms.todo import Todo
 
-        todo = next((one for one in self.agent.mechanisms if isinstance(one, Todo)), None)
+        todo = Todo.of(self.agent)
         if todo is None or not todo.open:
             return []
         lines = [line for line in todo.render().splitlines() if not line.startswith("[x]")]

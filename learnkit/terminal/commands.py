@@ -102,10 +102,9 @@ def in_files(workspace: Path) -> dict[str, CommandFile]:
 
 
 def _of(agent: Agent, kind: type[M], missing: str = "") -> M:
-    for one in agent.mechanisms:
-        if isinstance(one, kind):
-            return one
-    raise UsageError(missing or f"this agent has no {kind.__name__}")
+    if (one := kind.of(agent)) is None:
+        raise UsageError(missing or f"this agent has no {kind.__name__}")
+    return one
 
 
 def _number(name: str, rest: str, what: str) -> int:

@@ -166,7 +166,7 @@ def _diff(agent: AgentLike, call: Call) -> list[tuple[str, str]] | None:
 def _change(agent: AgentLike, call: Call) -> tuple[str, str] | None:
     """The file's text before and after an edit."""
     given = call.input
-    own = next((one for one in agent.mechanisms if isinstance(one, CodingTools)), None)
+    own = CodingTools.of(agent)
     texts = {"write_file": ("content",), "edit_file": ("old_text", "new_text")}.get(call.name)
     if own is None or texts is None:
         return None

@@ -111,9 +111,8 @@ def restore_list(agent: Agent) -> None:
             before[event.data["number"]] = now
         elif event.type == "checkpoint.restored" and event.data.get("conversation"):
             now = before.get(event.data["number"], [])
-    for one in agent.mechanisms:
-        if isinstance(one, Todo):
-            one.restore(now)
+    if todo := Todo.of(agent):
+        todo.restore(now)
 
 
 def own_parts(

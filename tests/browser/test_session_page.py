@@ -56,11 +56,11 @@ def test_a_finding_leads_to_its_turn_and_back(page: Page, folder: Path) -> None:
     page.goto((folder / "thrash.html").as_uri())
     for _ in range(2):  # also a second time
         page.evaluate("scrollTo(0, 0)")
-        page.locator("#f9 a", has_text="14").click()
+        page.locator("#f8 a", has_text="14").click()
         expect(page.locator("#t-lead-14")).to_be_in_viewport()
     page.locator("#t-lead-14 [data-expand]").first.click()
     expect(page.locator("#t-lead-14 [data-expand]").first).to_have_text("show less")
-    page.locator("#f9").hover()
+    page.locator("#f8").hover()
     expect(page.locator("svg.wide .bar.lit")).to_have_count(5)
     page.locator("#f1").hover()
     expect(page.locator("svg.wide .bar.lit")).to_have_count(2)

@@ -216,7 +216,7 @@ def test_a_cut_text_says_how_many_lines_are_gone_and_is_cut_once() -> None:
     lines = [f"line {n} of what a command printed" for n in range(300)]
     made = Made().prompt().turn(bash("\n".join(lines), "\n".join(lines), failed=True))
     html = page(made.end())
-    assert "<h2>1 of 1 call failed: Bash 1.</h2>" in html
+    assert "<p>Failed calls: Bash 1.</p>" in html
     parts = [gzip.decompress(base64.b64decode(one)).decode() for one in Read(html).packed]
     shown = re.findall(r'clip">(.*?)</div>', "".join(parts), re.DOTALL)
     assert len(shown) == 2  # the call and its result

@@ -126,10 +126,14 @@ class Compaction(Mechanism):
         if self._asked is not None:
             focus, self._asked = self._asked, None
             if upto := pending(agent.messages):
-                tokens = self._apply(agent, Change(summarise=upto), tokens, focus)
+                tokens = self._summarise(agent, upto, tokens, focus)
         limits = Limits(self.threshold, self.keep, self._wait_until)
         for change in plan(agent.messages, limits, self._count, self._head, agent.tools):
-            tokens = self._apply(agent, change, tokens)
+            if change.summarise:
+                agent.emit(CompactionAsked(focus="", by="threshold"))
+                tokens = self._summarise(agent, change.summarise, tokens)
+            else:
+                tokens = self._clear(agent, change, tokens)
         agent.emit(
             TokensEstimated(
                 tokens=tokens,
@@ -162,46 +166,36 @@ class Compaction(Mechanism):
 
     # Apply, and log
 
-    def _apply(self, agent: Agent, change: Change, before: int, focus: str | None = None) -> int:
-        """Carry out one change of the plan: nothing else here rewrites the array.
+    def _clear(self, agent: Agent, change: Change, before: int) -> int:
+        """Clear old results; returns the tokens of the request as it is now."""
+        agent.rewrite(change.messages, "results cleared")
+        after = self._measure(agent)
+        results = tuple(
+            ClearedResult(index=one.index, id=one.id, name=one.name, chars=one.chars)
+            for one in change.cleared
+        )
+        agent.emit(CompactionCleared(before=before, after=after, results=results))
+        return after
 
-        Args:
-            agent: whose array it is.
-            change: a clearing or a summary.
-            before: tokens of the request as it is.
-            focus: what the summary must keep, if it was asked for; None: the threshold asks.
+    def _summarise(self, agent: Agent, upto: int, before: int, focus: str = "") -> int:
+        """Put a summary in the place of the first messages, if the model writes one.
 
-        Returns:
-            Tokens of the request as it is now; as before, if the model wrote no summary.
+        Returns the tokens of the request as it is now.
         """
-        if change.summarise:
-            if focus is None:
-                agent.emit(CompactionAsked(focus="", by="threshold"))
-            try:
-                path = transcript.save(agent.messages, self.transcripts, agent.name)
-            except OSError as error:
-                self._failed(agent, before, f"the conversation cannot be saved: {error}")
-                return before
-            text = self._summary(agent, change.summarise, focus or "", before)
-            if not text:
-                return before
-            shown, rest = _shown(agent, path), agent.messages[change.summarise :]
-            first = {"role": "user", "content": self._left(agent, text, shown, rest)}
-            agent.rewrite([first, *without_stale_thinking(rest, 0)], "summarised")
-            after = self._measure(agent)
-            agent.emit(
-                CompactionSummarised(
-                    before=before, after=after, transcript=shown, focus=focus or ""
-                )
-            )
-        else:
-            agent.rewrite(change.messages, "results cleared")
-            after = self._measure(agent)
-            results = tuple(
-                ClearedResult(index=one.index, id=one.id, name=one.name, chars=one.chars)
-                for one in change.cleared
-            )
-            agent.emit(CompactionCleared(before=before, after=after, results=results))
+        try:
+            path = transcript.save(agent.messages, self.transcripts, agent.name)
+        except OSError as error:
+            self._failed(agent, before, f"the conversation cannot be saved: {error}")
+            return before
+        text = self._summary(agent, upto, focus, before)
+        if not text:
+            return before
+        shown, rest = _shown(agent, path), agent.messages[upto:]
+        first = {"role": "user", "content": self._left(agent, text, shown, rest)}
+        agent.rewrite([first, *without_stale_thinking(rest, 0)], "summarised")
+        after = self._measure(agent)
+        said = CompactionSummarised(before=before, after=after, transcript=shown, focus=focus)
+        agent.emit(said)
         return after
 
     def _summary(self, agent: Agent, upto: int, focus: str, tokens: int) -> str:

@@ -6,14 +6,14 @@ that call starts or ends. All other fragments stay the same objects.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.token_count import estimate_tokens
 from learnkit.events import loop
 from learnkit.events.log import Event
-from learnkit.events.text import blocks_of, count
+from learnkit.events.text import blocks_of, count, excerpt
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import blocks, theme
 from learnkit.views.drawing.text import esc
@@ -77,7 +77,7 @@ class Array:
         asked: how many requests there were.
         carried: tokens of all requests there were.
         sent: how many of its messages a request has carried as they are.
-        whole: whether every text can be shown whole, however long it is.
+        whole: whether every text is shown as it is, however long.
         marked: whether calls have a status, and results a mark if they only read like a failure.
     """
 
@@ -229,11 +229,11 @@ def message_card(
     message: dict[str, Any],
     injected: bool,
     calls: dict[str, Any],
-    tokens: int | None = None,
+    cut: Callable[[str], str] = excerpt,
 ) -> MessageCard:
-    """A message with its fragment, its calls with their status; ``tokens`` if it was cut."""
-    lane, whole = array.lane, array.whole
-    tokens = estimate_tokens(message) if tokens is None else tokens
+    """A message with its fragment: its calls with their status, and its texts cut."""
+    lane, tokens = array.lane, estimate_tokens(message)
+    shown = message if array.whole else blocks.with_texts(message, cut)
     card = MessageCard(index, message, injected, tokens, "")
     source = '<span class="note">from the harness</span>' if _held(message, "tool_result") else ""
     parts = [
@@ -241,23 +241,23 @@ def message_card(
         f"{blocks.label(card.mark)}{source}{blocks.tokens(tokens)}</div>"
     ]
     seen_result = False
-    for block in blocks_of(message.get("content")):
+    for block in blocks_of(shown.get("content")):
         kind = block.get("type")
         if kind == "text":
             # In a card that is injected as a whole, its mark says so already.
-            parts.append(blocks.text(str(block.get("text", "")), seen_result, whole))
+            parts.append(blocks.text(str(block.get("text", "")), seen_result))
         elif kind == "tool_use":
             status = calls.get(str(block.get("id")), ("", None))[1] if array.marked else None
-            parts.append(blocks.call(block, lane, status, whole))
+            parts.append(blocks.call(block, lane, status))
         elif kind == "tool_result":
             seen_result = True
             call = calls.get(str(block.get("tool_use_id")))
             name = call[0] if call else None
-            parts.append(blocks.result(block, lane, name, whole, array.marked))
+            parts.append(blocks.result(block, lane, name, array.marked))
         elif kind in ("thinking", "redacted_thinking"):
-            parts.append(blocks.thinking(block, whole))
+            parts.append(blocks.thinking(block))
         else:
-            parts.append(blocks.other(block, whole))
+            parts.append(blocks.other(block))
     return replace(card, html="".join([*parts, "</article>"]))
 
 
@@ -270,7 +270,7 @@ def _prompted(array: Array, text: str, tools: Sequence[dict[str, Any]]) -> Array
     size = estimate_tokens(text) + estimate_tokens(list(tools))
     fragment = (
         f'<article class="msg system"><div class="line">{blocks.label(theme.SYSTEM)}'
-        f"{blocks.tokens(size)}</div>{blocks.long_text(text) if text else ''}"
+        f"{blocks.tokens(size)}</div>{blocks.long_text(excerpt(text)) if text else ''}"
         f'<div class="note">Goes with every request, beside the array.{offered}</div></article>'
     )
     return replace(array, system=fragment, system_tokens=size)

@@ -6,15 +6,16 @@ Several views use them, so that the same block looks the same everywhere.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from learnkit.events.text import arguments, blocks_of, content_text, count, excerpt
+from learnkit.events.text import arguments, blocks_of, content_text, count
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.text import esc
 from learnkit.views.drawing.theme import Mark
 
-#: Lines and characters of a short text. A longer one is cut, with a button that shows all of it.
+#: Lines and characters of a short text. A longer one is folded, with a button that opens it.
 SHORT = 3, 240
 #: How a call ends that ran no tool, or whose tool raised; and a command that reports a failure.
 _BROKEN = re.compile(r"^There is no tool |^(\w*Error|\w*Exception)\b|^error \d+$")
@@ -26,17 +27,28 @@ def label(mark: Mark, after: str = "") -> str:
     return f'<span class="label t-{mark.key}"><i>{mark.glyph}</i> {mark.word}{after}</span>'
 
 
-def long_text(text: str, kind: str = "prose", whole: bool = False) -> str:
-    """A text with its white space, cut to three lines by the player when it is long."""
+def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A message with its texts changed, such as cut; the input of a call is one text."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        if value.get("type") == "tool_use":
+            value = {**value, "input": {"": arguments(value.get("input", {}))}}
+        return {key: with_texts(one, change) for key, one in value.items()}
+    return [with_texts(one, change) for one in value] if isinstance(value, list) else value
+
+
+def long_text(text: str, kind: str = "prose") -> str:
+    """A text with its white space, folded to three lines by the player when it is long."""
     lines = text.count("\n") + 1
     short_lines, short_length = SHORT
-    shown = esc(text if whole else excerpt(text))
+    shown = esc(text)
     if lines <= short_lines and len(text) <= short_length:
         return f'<div class="{kind}">{shown}</div>'
     size = count(lines, "line") if lines > short_lines else count(len(text), "character")
     return (
         f'<div class="{kind} clip">{shown}</div>'
-        f'<button type="button" data-expand aria-expanded="false">show all {size}</button>'
+        f'<button type="button" data-expand aria-expanded="false">show {size}</button>'
     )
 
 
@@ -70,19 +82,18 @@ def pair(lane: str, call_id: object) -> str:
     return "_".join(f"{lane}/{call_id}".split())
 
 
-def call(block: dict[str, Any], lane: str, status: Mark | None = None, whole: bool = False) -> str:
+def call(block: dict[str, Any], lane: str, status: Mark | None = None) -> str:
     """A tool call: its name, its status, its id, and its input."""
     state = _state(status.key, status.label) if status else ""
     text = arguments(block.get("input", {}))
-    body = _body(text, whole)
-    return _block(theme.CALL, str(block.get("name", "?")), state, body, lane, block.get("id"))
+    name = str(block.get("name", "?"))
+    return _block(theme.CALL, name, state, text, lane, block.get("id"))
 
 
 def result(
     block: dict[str, Any],
     lane: str,
     name: str | None = "",
-    whole: bool = False,
     marked: bool = True,
 ) -> str:
     """A tool result, marked when it is an error, or reads like one."""
@@ -92,18 +103,15 @@ def result(
         state = _state("error", f"{theme.ERROR.glyph} no call has this id")
     elif marked and mark is theme.RESULT and (said := failure(text)):
         state = _state("error", f"{theme.ERROR.glyph} {said}")
-    return _block(mark, name or "", state, _body(text, whole), lane, block.get("tool_use_id"))
+    return _block(mark, name or "", state, text, lane, block.get("tool_use_id"))
 
 
 def _state(key: str, said: str) -> str:
     return f'<span class="state t-{key}">{said}</span>'
 
 
-def _body(text: str, whole: bool) -> str:
-    return long_text(text, "code", whole) if text else '<div class="code none">(empty)</div>'
-
-
-def _block(mark: Mark, name: str, state: str, body: str, lane: str, call_id: object) -> str:
+def _block(mark: Mark, name: str, state: str, text: str, lane: str, call_id: object) -> str:
+    body = long_text(text, "code") if text else '<div class="code none">(empty)</div>'
     short = f'<span class="id" title="{esc(call_id)}">id {esc(short_id(call_id))}</span>'
     return (
         f'<div class="block m-{mark.key}" data-pair="{esc(pair(lane, call_id))}" tabindex="0">'
@@ -112,29 +120,29 @@ def _block(mark: Mark, name: str, state: str, body: str, lane: str, call_id: obj
     )
 
 
-def text(block_text: str, injected: bool = False, whole: bool = False) -> str:
+def text(block_text: str, injected: bool = False) -> str:
     """A text block; injected text gets its own mark, so that it isn't taken for the user's."""
-    body = long_text(block_text, whole=whole)
+    body = long_text(block_text)
     if not injected:
         return body
     head = f'<div class="line">{label(theme.INJECTED)}</div>'
     return f'<div class="block m-injected">{head}{body}</div>'
 
 
-def thinking(block: dict[str, Any], whole: bool = False) -> str:
+def thinking(block: dict[str, Any]) -> str:
     """A thinking block, which may be signed and empty, or redacted."""
     thought = block.get("thinking") or ""
     if not thought:
         word = "redacted" if block.get("type") == "redacted_thinking" else "signed, not shown"
         return f'<div class="thinking">thinking ({word})</div>'
-    return f'<div class="thinking">thinking{long_text(str(thought), whole=whole)}</div>'
+    return f'<div class="thinking">thinking{long_text(str(thought))}</div>'
 
 
-def other(block: dict[str, Any], whole: bool = False) -> str:
+def other(block: dict[str, Any]) -> str:
     """A block of a type that this version doesn't know: the type and the details."""
     kind = str(block.get("type", "block"))
     details = {key: value for key, value in block.items() if key != "type"}
-    body = long_text(arguments(details), "code", whole)
+    body = long_text(arguments(details), "code")
     return f'<div class="thinking">{esc(kind)}{body}</div>'
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import learnkit as lk
 from learnkit.course.content import Remark
 from learnkit.course.files import EXAMPLE
-from learnkit.events.text import blocks_of, content_text, count
+from learnkit.events.text import blocks_of, content_text
 
 _STATIONS = ("beijing", "cairo", "oslo")
 _STEPS = ("list the stations", *_STATIONS, "write watch.txt")
@@ -53,26 +53,21 @@ def mechanisms(workspace: Path) -> list[lk.Mechanism]:
 
 
 def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:
-    """Say what came of the task, of the reminders and of the list."""
-    remarks = [_found(workspace, messages)]
-    blocks = [blocks_of(message["content"]) for message in messages]
-    reminded = [place for place, many in enumerate(blocks) if _reminds(many)]
-    texts = [[content_text(one.get("content")) for one in many] for many in blocks]
-    lists = [[text for text in many if text.endswith("completed)")] for many in texts]
-    heard = [place for place in reminded if _updates(lists, place)]
-    came = f"{count(len(reminded), 'reminder')} came"
-    said = f"{came}, and {len(heard)} had an update in the next reply."
-    none = "No reminder came: the list was never left for two rounds with an item open."
-    shown = [text for many in lists for text in many]
-    if not shown:
+    """Say what came of the task and of the list."""
+    texts = [
+        content_text(one.get("content"))
+        for message in messages
+        for one in blocks_of(message["content"])
+    ]
+    lists = [text for text in texts if text.endswith("completed)")]
+    if not lists:
         why = "so no reminder could come: the harness reminds only of items that are open"
-        return [*remarks, Remark(False, f"There was no list, {why}.")]
-    remarks.append(Remark(None, said if reminded else none))
-    last = shown[-1].rpartition("(")[2].removesuffix(" completed)")
-    done, _, whole = last.partition("/")
+        return [_found(workspace, messages), Remark(False, f"There was no list, {why}.")]
+    done, _, whole = lists[-1].rpartition("(")[2].removesuffix(" completed)").partition("/")
     end = f"The list says {done} of {whole} completed"
     dared = ". You ended with items open, and nothing asked about them (exercise 1 does)"
-    return [*remarks, Remark(True if done == whole else None, end + dared * (done != whole) + ".")]
+    remark = Remark(True if done == whole else None, end + dared * (done != whole) + ".")
+    return [_found(workspace, messages), remark]
 
 
 def _found(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> Remark:
@@ -101,15 +96,3 @@ def _found(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> Remark:
 def _latest(station: str) -> str:
     with (EXAMPLE / f"stations/{station}.csv").open(encoding="utf-8") as file:
         return list(csv.DictReader(file))[-1]["celsius"]
-
-
-def _reminds(blocks: Sequence[Mapping[str, Any]]) -> bool:
-    texts = (str(one["text"]) for one in blocks if one["type"] == "text")
-    return any(text.startswith("<reminder>") for text in texts)
-
-
-def _updates(lists: Sequence[Sequence[str]], place: int) -> bool:
-    """Whether the reply after a message changes the list; the same one again is no update."""
-    before = [text for many in lists[: place + 1] for text in many]
-    after = [text for many in lists[place + 1 : place + 3] for text in many]
-    return bool(after) and after[-1:] != before[-1:]

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.display import Canvas, text_width
+from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.plot import legend
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
 #: Seconds for which each teammate has work of its own, from the beginning.
@@ -25,6 +26,7 @@ HABITS = {
 ARRIVALS = tuple(second + 0.5 for second in range(41))
 #: The scale of the picture, in seconds.
 SCALE = 80.0
+_SIGNS = (("working", "works"), ("idle", "idle, line: looks"), ("shutdown", "disc: shuts down"))
 At = Callable[[float], float]
 #: Room for the names, the lane of the task, those of the teammates, and how tall they are.
 _LEFT, _TASK, _LANES, _LANE, _TALL = 44.0, 54.0, 92.0, 46.0, 30.0
@@ -100,7 +102,7 @@ def draw(width: float, arrival: float, habit: str) -> Answer:
     def at(time: float) -> float:
         return round(_LEFT + room * time / SCALE)
 
-    _key(canvas, 14)
+    legend(canvas, 0, 1, _SIGNS)
     low = _LANES + _LANE * len(BUSY)
     x = at(arrival)
     canvas.edge("arrival", f"M0 0V{low - _TASK:g}", "cause", "d", x=x, y=_TASK)
@@ -157,20 +159,6 @@ def _task(canvas: Canvas, run: Day, arrival: float, at: At) -> None:
         end = at(arrival + TASK)
     canvas.dot("here", x, _TASK, 8, mark, says=f"the task arrives at {arrival:g} s")
     canvas.text("waits", end + 14, _TASK + 5, said, style, mark)
-
-
-def _key(canvas: Canvas, y: float) -> None:
-    """Say what the marks mean."""
-    x = 0.0
-    for mark, said in (("working", "works"), ("idle", "idle, and looks"), ("end", "shuts down")):
-        if mark == "end":
-            canvas.dot("key end", x + 8, y - 4, 6, "shutdown")
-        else:
-            canvas.bar(f"key {mark}", x, y - 9, 16, 10, mark, "p")
-        if mark == "idle":
-            canvas.edge("key look", "M0 0V18", "idle", "w", x=x + 8, y=y - 13)
-        canvas.text(f"key says {mark}", x + 22, y, said, "q")
-        x += 36 + text_width(said)
 
 
 def _finding(run: Day, arrival: float) -> str:
