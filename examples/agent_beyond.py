@@ -725,7 +725,7 @@ def deliver(agent: Agent, calls: list[dict]) -> str | None:
 
 @hook("on_stop")
 def wait_for_job(agent: Agent) -> str | None:
-    """The model has stopped; if this returns a text, it reads it, and has another turn."""
+    """The model has stopped; if this returns a text, the model reads it in another turn."""
     while "running" in agent.jobs.values() and not agent.ended:
         time.sleep(0.1)
     return deliver(agent, [])
