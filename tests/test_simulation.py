@@ -20,7 +20,7 @@ import simulated
 from simulated import simulate
 
 import learnkit as lk
-from learnkit.backends.files import tracker
+from learnkit.backends import tracker
 from learnkit.backends.files.mailbox import Inbox
 from learnkit.mechanisms.autonomy import Autonomy
 from learnkit.mechanisms.teams.delivery import Delivery

@@ -208,11 +208,13 @@ def _arrows(canvas: Canvas, state: State, each: float, group: int) -> None:
         says = f"Before request {cut.place + 1}: {cut.said}"
         canvas.edge(f"cut {number}", path, mark, "w", x=x, y=top, says=says)
         spots.append((x, top - 8))
-    free = 0.0
-    for number, (cut, (x, y)) in enumerate(zip(state.shortened, spots, strict=True)):
+    placed, free = [], 0.0
+    for cut, (x, y) in zip(state.shortened, spots, strict=True):
         text = f"{' '.join(_LAYERS[cut.layer])} {short(cut.before)} → {short(cut.after)}"
         room = 7 * len(text)
         left = max(LEFT, min(x - room / 2, canvas.width - room))
-        if free <= left:  # beside the one before; without the room, the arrow says it
+        placed += [(left, y, text)] if free <= left else []
+        free = left + room
+    if len(placed) == len(spots):  # else each arrow says it
+        for number, (left, y, text) in enumerate(placed):
             canvas.text(f"cut {number} is", left, y, text, "", mark)
-            free = left + room

@@ -312,7 +312,7 @@ def test_who_could_not_be_heard_is_not_gone(cluster: Cluster, own_address: str) 
         (entry,) = roster.members()
         assert "up" in entry
         entry |= {"silent": "300"}
-        assert [Others(team, 60.0).known(each).lost for each in (entry, {**entry, "up": "60"})] == [  # type: ignore[union-attr]
+        assert [Others(team).known(each).lost for each in (entry, {**entry, "up": "60"})] == [  # type: ignore[union-attr]
             False,
             True,
         ]

@@ -49,7 +49,7 @@ view = Messages(log, on_intent=lambda intent: (intents.append(intent), say(log, 
 say(log, 0)
 def work(name):
     for number in range(10):
-        say(log, number, name)
+        say(log, number)
 with view.live():
     threads = [threading.Thread(target=work, args=(f"w{n}",)) for n in range(20)]
     [thread.start() for thread in threads]

@@ -147,6 +147,11 @@ class Recording:
                 if key in turn.params and turn.params[key] not in list(shared):
                     what = f"its {key}, {turn.params[key]!r}, are not in `shared`"
                     raise UsageError(f"{path}, turn {turn.id}: {what}")
+                if key in turn.params and not _can_be(key, shared[turn.params[key]]):
+                    what = (
+                        "a text or a list of text blocks" if key == "system" else "a list of tools"
+                    )
+                    raise UsageError(f"{path}, shared {turn.params[key]!r} must be {what}")
         try:
             _invite(turns)
         except (TypeError, ValueError, re.error) as error:
@@ -342,6 +347,17 @@ _KEYS = frozenset(
     {"id", "scenario", "lane", "after", "params", "said", "edits", "instead", "match", "leaves"}
     | {"reply", "error", "stop", "usage", "latency", "digest"}
 )
+
+
+def _can_be(key: str, value: Any) -> bool:
+    """Whether a stored value can be a system prompt, or the tools, of a request."""
+    if isinstance(value, str):
+        return key == "system"
+    parts = value if isinstance(value, list) else [None]
+    return all(
+        isinstance(part, dict) and (key != "system" or isinstance(part.get("text", ""), str))
+        for part in parts
+    )
 
 
 def _read_turn(entry: dict[str, Any]) -> Turn:

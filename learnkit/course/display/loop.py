@@ -14,7 +14,7 @@ LESSONS: dict[int, dict[str, str]] = {
     2: {"tools": "bash and files", "refuse": "permission"},
     3: {"system": "how to plan", "tools": "todo", "after_tools": "a reminder"},
     4: {"system": "when to delegate", "tools": "a loop in a call"},
-    5: {"system": "a catalogue", "tools": "load a skill", "after_tools": "logs files read"},
+    5: {"system": "a catalogue", "tools": "load a skill"},
     6: {"tools": "compact", "before_model": "make it shorter"},
     7: {"system": "the board", "tools": "tasks on disk"},
     8: {

@@ -105,8 +105,8 @@ def test_a_miss_ends_the_scenario_and_leaves_nothing_behind(
     state = panel.state()
     assert state["title"] == "No recorded reply fits this request, because it changes your prompt."
     ((change),) = state["changes"]
-    assert ["gone", "hello"] in change["pieces"]
-    assert ["new", "bye"] in change["pieces"]
+    assert ["gone", " hello"] in change["pieces"]
+    assert ["new", " bye"] in change["pieces"]
     assert state["phase"] == "", "nothing starts unasked"
     assert shell.user_ns["seen"] == ["begin"]
 

@@ -98,7 +98,7 @@ def draw(width: float, moment: str, list_sends: str) -> Answer:
     number = sum(state(place, moment, list_sends) == SENT for place in PLACES)
     places = f"{number} places" if number > 1 else "one place"
     when = f"after {moment}" if now else "when the session begins"
-    finding = f"The fact, or a line about it, is sent from {places} {when}."
+    finding = f"Something of the fact is sent from {places} {when}."
     because = f"{BECAUSE[moment]} {_CUT[list_sends] * (moment == '300 more notes')}".strip()
     return Answer(finding, canvas, _assumes(), because, axis)
 
