@@ -55,6 +55,12 @@ def test_an_address_that_cannot_work_says_what_would(address: str, problem: str)
     assert SECRET not in everything(caught.value)
 
 
+def test_an_open_database_is_waited_for_as_long_as_one_says(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path / 'team.db'}"
+    with closing(lk.open_backend(address, create=True, patience=100)) as backend:
+        assert backend._database.patience == 100  # type: ignore[attr-defined]
+
+
 def test_a_server_that_is_not_there_is_one_sentence_without_the_password() -> None:
     address = f"postgresql+psycopg://u:{SECRET}@127.0.0.1:1/d?password={SECRET}"
     with pytest.raises(OSError, match=r"//127\.0\.0\.1:1/d has not answered for 0\.2 s") as caught:

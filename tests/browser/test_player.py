@@ -354,6 +354,7 @@ class Ask(Boxes):
 
 def test_a_click_becomes_an_intent_until_the_kernel_is_gone(page: Page) -> None:
     open_player(page, Ask(EventLog()))
+    page.locator("#b").click(button="right")
     page.locator("#b").click()
     assert page.evaluate("() => window.sent.slice(1)") == [{"intent": {"do": "claim", "task": 2}}]
     page.evaluate("() => { window.alive = false }")

@@ -282,6 +282,17 @@ def test_a_reply_of_a_server_is_kept_without_what_is_made_anew(path: Path, live:
     assert turn.answer == Reply((thought, {"type": "text", "text": "Fine."}), None, counts)
 
 
+def test_a_failure_is_kept_though_another_server_has_signed_a_thought(
+    path: Path, live: Live
+) -> None:
+    with live([lk.reply("Fine.", thinking="Hm."), lk.fail(529, "busy")]) as client:
+        blocks = [block.to_dict() for block in ask(client).content]
+        blocks[0]["signature"] = "of another server"
+        with pytest.raises(anthropic.APIStatusError):
+            ask(client, [GO, {"role": "assistant", "content": blocks}, GO])
+    assert {type(turn.answer) for turn in Recording.load(path).turns[1:]} == {Failure}
+
+
 # What a recording holds, and what a rehearsal keeps of it.
 
 
@@ -320,6 +331,20 @@ def test_kept_replies_come_in_their_order_and_then_there_are_none(path: Path) ->
         keeper.enter()  # entered again, it gives the same ones, and the last one again
         assert texts(keeper, 4) == ["1", "2", "3", "3"]
     assert len(Recording.load(path).turns) == 3
+
+
+def test_an_agent_that_asks_the_same_twice_is_given_its_own_reply_twice(path: Path) -> None:
+    turns = "".join(
+        f"- {{id: x/{n}, scenario: x, lane: {n}, reply: [{{text: {n}.}}]}}\n" for n in ("a", "b")
+    )
+    path.write_text(f"meta: {{source: recorded, model: m}}\nturns:\n{turns}")
+    keeper, prefix = Keeper(path, "x"), Prefix.of({"model": "m", "messages": [GO]})
+    for lanes in ("ab", "aa"):
+        keeper.enter()
+        for lane in lanes:
+            answer = keeper.answer_to(prefix, lane)
+            assert answer == Reply(({"type": "text", "text": f"{lane}."},))
+            keeper.keep(prefix, lane, answer)
 
 
 KEPT = """\

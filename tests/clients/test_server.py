@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import threading
 from typing import Any
 
@@ -11,7 +12,7 @@ import anthropic
 import pytest
 
 import learnkit as lk
-from learnkit.clients.server import LANE_HEADER, MessagesServer
+from learnkit.clients.server import LANE_HEADER, LONGEST, MessagesServer
 from learnkit.core.catalog import DEFAULT_MODEL
 
 BODY: dict[str, Any] = {
@@ -76,6 +77,17 @@ def test_a_request_without_a_reply_is_an_error_that_is_not_tried_again(
     with MessagesServer(counted) as server, sdk(server) as client, refused:
         client.messages.create(**BODY)
     assert asked == 1
+
+
+def test_after_a_body_that_is_too_long_the_connection_is_over() -> None:
+    with MessagesServer([lk.say("x")]) as server:
+        host, _, port = server.url.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port)), timeout=10) as line:
+            head = f"POST /v1/messages HTTP/1.1\r\nHost: {host}:{port}\r\n"
+            line.sendall(f"{head}Content-Length: {LONGEST + 1}\r\n\r\n".encode())
+            line.sendall(bytes(LONGEST + 1))
+            with line.makefile("rb") as answer:
+                assert answer.read().count(b"HTTP/1.1 4") == 1  # up to its end
 
 
 def test_a_header_names_the_agent_that_asks() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import learnkit as lk
+from learnkit.core.token_count import sent
 from learnkit.mechanisms.coding import CodingTools
 
 
@@ -120,3 +122,25 @@ def test_goals_that_cannot_be() -> None:
     for wrong in ({"goal": " "}, {"goal": "x", "check": ""}, {"goal": "x", "most": 0}):
         with pytest.raises(lk.UsageError):
             lk.Goal(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_judges_request_measures_nothing_for_compaction(tmp_path: Path) -> None:
+    """Its length says nothing about that of the conversation's requests."""
+    verdicts = iter((False, True))
+
+    def model(request: dict[str, Any]) -> lk.Reply:
+        if "tools" in request:
+            return lk.say("done " * 500)
+        verdict = {"ok": next(verdicts), "reason": "because", "impossible": False}
+        return lk.say(json.dumps(verdict))
+
+    mechanisms = [lk.Compaction(transcripts=tmp_path), lk.Goal("the tests pass")]
+    agent = lk.Agent(lk.scripted(model), mechanisms, system="x " * 20_000)
+    agent.run("Fix it.")
+    estimates = [one.data["tokens"] for one in agent.events if one.type == "tokens.estimated"]
+    sent_in = [
+        sent(one.data["usage"])
+        for one in agent.events
+        if one.type == "model.replied" and "purpose" not in one.data
+    ]
+    assert estimates[1] == pytest.approx(sent_in[1], rel=0.1)

@@ -135,8 +135,9 @@ def test_after_a_call_and_at_the_end_a_hook_may_say_more(tmp_path: Path) -> None
 
 
 def test_a_hook_cannot_keep_the_model_going_for_ever(tmp_path: Path) -> None:
-    lead = agent(tmp_path, Hook("stop", "echo more >&2; exit 2"))
-    assert lead.run("Go.").turns == GO_ON + 1
+    more = [lk.say("ok")] * 9
+    lead = agent(tmp_path, Hook("stop", "echo more >&2; exit 2"), replies=more)
+    assert [lead.run(prompt).turns for prompt in ("Go.", "Again.")] == [GO_ON + 1] * 2
 
 
 def test_its_words_are_bounded_and_it_has_no_key(

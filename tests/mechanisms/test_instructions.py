@@ -112,6 +112,16 @@ def test_a_deeper_file_follows_the_first_result_of_its_folder(repository: Path) 
     assert instructions.carry(agent) == texts[1][1]
 
 
+def test_of_two_deeper_files_the_deeper_one_comes_last(repository: Path) -> None:
+    inner = repository / "app" / "a" / "b"
+    inner.mkdir(parents=True)
+    for folder in (inner.parent, inner):
+        (folder / "AGENTS.md").write_text(f"of {folder.name}")
+    (inner / "x.py").write_text("1\n")
+    agent, _ = sent(repository, lk.use("read_file", path="a/b/x.py"))
+    assert re.findall("of [ab]", str(agent.messages[2])) == ["of a", "of b"]
+
+
 def test_a_path_that_is_no_text_does_no_harm(repository: Path) -> None:
     (repository / "app" / "5").write_text("five")
     agent, _ = sent(repository, lk.use("read_file", path=5))

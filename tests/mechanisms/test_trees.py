@@ -255,6 +255,11 @@ def test_when_the_last_step_fails_nothing_is_left(repo: Path, trees: WorktreeReg
     assert trees.all() == []
     assert events(trees) == [("create.before", "parser"), ("create.failed", "parser")]
     assert trees.create("parser").status == "active"
+    trees.remove("parser", force=True)
+    lk.LocalShell().run("git branch -D wt/parser", repo)
+    with pytest.raises(lk.ToolError, match="there is no task 7"):
+        trees.create("parser", 7, bind=bind)
+    assert [one.status for one in trees.all()] == ["removed"], "as it was before"
 
 
 @pytest.mark.slow

@@ -393,6 +393,15 @@ def test_a_git_that_is_too_old_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.slow
+def test_a_commit_on_a_branch_of_a_remote_is_not_lost(tmp_path: Path) -> None:
+    shell = lk.LocalShell()
+    commit = "git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m"
+    shell.run(f"git init -q && {commit} 1 && git checkout -q --detach && {commit} 2", tmp_path)
+    assert len(Git(tmp_path).unnamed_commits(tmp_path)) == 1
+    shell.run("git update-ref refs/remotes/origin/main HEAD", tmp_path)
+    assert Git(tmp_path).unnamed_commits(tmp_path) == []
+
+
 def test_a_pattern_is_excluded_once(tmp_path: Path) -> None:
     lk.LocalShell().run("git init -q && printf old >.git/info/exclude", tmp_path)
     for _ in range(3):

@@ -248,8 +248,8 @@ def test_the_status_line_has_model_mode_place_context_and_cost(
     lk.LocalShell().run("git init -q -b topic/a-parser", tmp_path)
     talk = Talk(tmp_path, [], ["/permissions plan"])
     agent, usage = talk.chat.agent, {"input_tokens": 20_000, "cache_read_input_tokens": 99_000}
-    for lane in ("lead", "lead.1"):
-        usage |= {"output_tokens": 1_000}
+    for lane, sent in (("lead", 20_000), ("lead.1", 500_000)):  # the gauge is the lead's
+        usage |= {"input_tokens": sent, "output_tokens": 1_000}
         agent.events.append("model.replied", lane, usage=usage, model=agent.model)
     talk.chat._measure()
     shown = talk.chat.status(columns)

@@ -89,6 +89,7 @@ def test_json_has_the_answer_what_it_cost_and_the_session_that_goes_on(work: Pat
     done, api = ask(work, [lk.say("Green.")], "And now?", "--stream-json", "--continue")
     *events, last = map(json.loads, done.stdout.splitlines())
     assert (last["session"], last["text"]) == (first["session"], "Green.")
+    assert last["usage"]["requests"] == 1, "of this run"
     assert [one["seq"] for one in events] == list(range(events[0]["seq"], events[-1]["seq"] + 1))
     said = [one["content"] for one in api.bodies[0]["messages"] if one["role"] == "user"]
     assert said == ["Which colour?", "And now?"]

@@ -130,6 +130,10 @@ def test_text_that_the_harness_injects_is_not_the_persons(run: Callable[..., Any
     kinds = ["user", "assistant", "injected", "assistant", "user"]
     for place, kind in enumerate(kinds):
         assert f'class="msg {kind}"' in view.frame(view.at())[f"{place}"]
+    text = "<background-results>done</background-results>"
+    one.add("messages.rewritten", messages=[{"role": "user", "content": text}], why="shorter")
+    moved = Messages(one.log)
+    assert 'class="msg injected"' in moved.frame(moved.at())["0"], "also at another place"
 
 
 def test_compaction_keeps_the_cards_that_stay(run: Callable[..., Any]) -> None:

@@ -222,11 +222,11 @@ def test_the_request_that_code_puts_back_is_drawn_as_kept(tmp_path: Path, days: 
 @pytest.mark.parametrize(("put_back", "fate"), [(True, "carried"), (False, "summarised")])
 def test_only_a_request_that_is_put_back_is_drawn_as_kept(put_back: bool, fate: str) -> None:
     log, asked = lk.EventLog(), "Write. " * 40
-    for number, text in enumerate(("Read.", asked)):
+    for number, text in enumerate(("Read.", asked, asked)):  # said twice: the last one is meant
         log.append("message.added", index=number, message={"role": "user", "content": text})
     said = ["<summary>\nDone.\n</summary>", *[f"<request>\n{asked}\n</request>"] * put_back]
     blocks = [{"type": "text", "text": text} for text in said]
     log.append("messages.rewritten", messages=[{"role": "user", "content": blocks}], why="")
     view = Compaction(log)
-    assert [one.fate for one in view.at().before] == ["summarised", fate]
+    assert [one.fate for one in view.at().before] == ["summarised", "summarised", fate]
     assert ("is put back word for word" in view.because(view.at())) == put_back

@@ -45,7 +45,7 @@ with Broken(log).live():
 LIVE = """
 os.environ.pop("LEARNKIT_STATIC", None)
 log, gate, intents = EventLog(), threading.Event(), []
-view = Messages(log, on_intent=lambda intent: (intents.append(intent), say(log, 0, "asked")))
+view = Messages(log, on_intent=lambda intent: (intents.append(intent), say(log, 0)))
 say(log, 0)
 def work(name):
     for number in range(10):
