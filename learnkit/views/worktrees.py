@@ -347,6 +347,12 @@ class _Plan:
         x += min(7 * len(tree.name), room) + 14
         text(f"agent {tree.name}", x, y, owner, "q", width=room)
         x += min(6.5 * len(owner), room) + 10
+        # The lines to this folder and to those below come down here: it stands beside them.
+        below = [name for name in self.middles if name and self.middles[name] > y]
+        forks = [its[0][0] for name in below if (its := self.own(name))]
+        beside, wide = max(forks, default=0.0) + 10, 7 * len(said)
+        if min(forks, default=self.canvas.width) - 30 < x + wide and beside + wide <= self.right:
+            x = max(x, beside)
         text(f"state {tree.name}", x, y, said, "", tree.mark.key)
 
 
