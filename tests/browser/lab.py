@@ -30,7 +30,7 @@ from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Error, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Locator, Page, expect, sync_playwright
 
 #: The themes that come with JupyterLab and that every view has to be readable in.
 THEMES = ("JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast")
@@ -50,6 +50,7 @@ _SETTINGS = {
     "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
     "@jupyterlab/apputils-extension:themes": {"theme": THEMES[0]},
 }
+expect.set_options(timeout=30_000)  # playwright's 5 s are not enough for a page on a busy machine
 _CHROMIUM = (
     *("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
     *("--disable-background-networking", "--force-color-profile=srgb"),
