@@ -14,7 +14,7 @@ PACKAGE = ROOT / "learnkit"
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 FILES = [path.relative_to(PACKAGE) for path in tracked_files() if PACKAGE in path.parents]
 ROOMS = {path.parts[0].removesuffix(".py") for path in FILES} - {
-    *("__init__", "__main__", "py.typed")
+    *("__init__", "__init__.pyi", "__main__", "py.typed")
 }
 #: Imports inside of functions and for types only count like all others.
 GRAPH = grimp.build_graph("learnkit", cache_dir=None)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
 import subprocess
 import sys
@@ -22,10 +20,6 @@ HEAVY = (
 )
 #: What a script may touch before it talks to a model.
 LIGHT = ("Agent", "EventLog", "TaskBoard", "Mailbox", "SystemClock", "VirtualClock")
-
-
-def test_every_public_name_is_listed() -> None:
-    assert sorted(learnkit.__all__) == sorted({"views", *learnkit._HOMES})
 
 
 def heavy_after(code: str) -> list[str]:
@@ -54,20 +48,6 @@ def test_every_public_name_resolves_and_is_cached() -> None:
         value = getattr(learnkit, name)
         assert learnkit.__dict__[name] is value
     assert set(learnkit.__all__) <= set(dir(learnkit))
-
-
-def test_a_type_checker_is_told_the_same_names() -> None:
-    tree = ast.parse(inspect.getsource(learnkit))
-    block = next(one for one in tree.body if isinstance(one, ast.If))
-    told = {
-        alias.asname: f"{one.module}.{alias.name}"
-        for one in block.body
-        if isinstance(one, ast.ImportFrom)
-        for alias in one.names
-    }
-    lazy = {name: f"learnkit.{home}.{name}" for name, home in learnkit._HOMES.items()}
-    lazy["views"] = "learnkit.views"
-    assert told == lazy
 
 
 def test_an_unknown_name_is_an_attribute_error_that_names_it() -> None:
