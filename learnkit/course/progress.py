@@ -103,10 +103,6 @@ class Progress:
         notes = self._read().get(lesson, {})
         return {kind: dict(notes.get(kind, {})) for kind in KINDS}
 
-    def forget(self) -> None:
-        """Remove the file, so that every lesson is new again."""
-        self.path.unlink(missing_ok=True)
-
     def _read(self) -> _Notes:
         with contextlib.suppress(OSError, UsageError, ValidationError):
             return _NOTES.validate_python(self._file.read({}), strict=True)

@@ -1,4 +1,4 @@
-"""The terminal: ``learnkit lab | progress | chat | serve | record | verify | html``, …"""
+"""The terminal: ``learnkit lab | chat | serve | record | verify | html``, …"""
 
 from __future__ import annotations
 
@@ -98,22 +98,6 @@ def lab(
     sys.stdout.flush()
     # JupyterLab takes the place of this process, so a signal that ends the one ends the other.
     os.execve(sys.executable, command, workbook.environment(work))
-
-
-@app.command()
-def progress(
-    forget: Annotated[bool, typer.Option("--forget", help="remove what is remembered")] = False,
-) -> None:
-    """Say how far you are in the course.
-    \f
-    """
-    from learnkit.course.progress import Progress, lesson_progress
-    from learnkit.course.workbook.start_page import summary
-
-    notes = Progress()
-    if forget:
-        notes.forget()
-    typer.echo(summary(lesson_progress(course_files.notebooks(), notes)))
 
 
 @app.command()

@@ -65,9 +65,7 @@ def test_without_the_lab_extra_it_says_what_to_install(
     assert shown.stderr == f"learnkit: {missing} {told}\n"
 
 
-@pytest.mark.parametrize(
-    "command", ["lab", "progress", "serve", "verify", "html", "record", "chat"]
-)
+@pytest.mark.parametrize("command", ["lab", "serve", "verify", "html", "record", "chat"])
 def test_the_help_of_a_command_is_for_users_and_not_for_callers(command: str) -> None:
     shown = learnkit(command, "--help", COLUMNS="100")
     assert shown.returncode == 0
@@ -105,17 +103,6 @@ def test_a_folder_that_is_not_the_learners_is_left_alone(given: str, said: str) 
     assert said in shown.stderr
     assert "give another folder" in shown.stderr
     assert sorted((ROOT / given).rglob("*")) == before
-
-
-def test_progress_is_told_and_forgotten(tmp_path: Path) -> None:
-    work = {"LEARNKIT_WORKBOOK": str(tmp_path)}
-    begin = "12 lessons, about 10 hours and the exercises. Begin with lesson 1.\n"
-    assert learnkit("progress", **work).stdout == begin
-    progress = Progress(tmp_path / "progress.json")
-    progress.note("s02", "exercises", "2")
-    assert learnkit("progress", **work).stdout.endswith("go on with lesson 2, Tools.\n")
-    assert learnkit("progress", "--forget", **work).stdout == begin
-    assert [path for path in tmp_path.rglob("*") if path.is_file() and path.stat().st_size] == []
 
 
 @pytest.mark.slow

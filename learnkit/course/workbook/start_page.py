@@ -31,16 +31,13 @@ _TEXT = Path(__file__).with_suffix(".md")
 _CELL = "from learnkit import contents\n\ncontents()"
 
 
-def contents(*, forget: bool = False, folder: str | Path = "") -> Card:
+def contents(folder: str | Path = "") -> Card:
     """Return the course's contents with the learner's progress, as a card that shows itself.
 
     Args:
-        forget: remove everything that is remembered, to begin again.
         folder: the folder of the notebooks; by default the current one, else the course's own.
     """
     progress = Progress()
-    if forget:
-        progress.forget()
     here = Path(folder) if folder else Path.cwd()
     originals = course_files.notebooks()
     where = here if course_files.lessons(here) else originals
