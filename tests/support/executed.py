@@ -24,7 +24,7 @@ import nbformat
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile
 
-from learnkit.course.publish import execute as verify
+from learnkit.course.publish import execute
 
 #: How a lesson's notebook is called.
 LESSON = re.compile(r"s\d\d_\w+\.ipynb")
@@ -52,7 +52,7 @@ class Run:
 
     Attributes:
         committed: the text of the file.
-        refreshed: the text that ``learnkit verify --refresh`` would have written.
+        refreshed: the text that ``learnkit refresh`` would have written.
         left: what the probe found at the end: kind -> names.
         stray: files in the notebook's folder that were not there before.
     """
@@ -64,7 +64,7 @@ class Run:
 
 
 def refreshing_changes_nothing(run: Run) -> list[str]:
-    """The committed bytes are those that `learnkit verify --refresh` writes."""
+    """The committed bytes are those that `learnkit refresh` writes."""
     same = run.refreshed == run.committed
     return [] if same else ["refreshing it changes the file: run it and read the diff"]
 
@@ -152,7 +152,7 @@ class LessonFile(IPyNbFile):  # type: ignore[misc]
             committed = self.path.read_text("utf-8")
             book = self.executed()
             stray = sorted(files(self.path.parent) - self.seen)
-            refreshed = nbformat.writes(verify.normalise(book)) + "\n"
+            refreshed = nbformat.writes(execute.normalise(book)) + "\n"
             self._run = Run(committed, refreshed, json.loads(self.ask(AFTER)), stray)
         return self._run
 

@@ -27,10 +27,10 @@ def test_without_a_command_it_says_what_there_is() -> None:
     command = [Path(sys.executable).with_name("learnkit")]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert shown.returncode == 2
-    assert all(word in shown.stdout for word in ("lab", "record", "verify", "doctor"))
+    assert all(word in shown.stdout for word in ("lab", "record", "refresh", "doctor"))
 
 
-@pytest.mark.parametrize("command", ["lab", "verify", "record", "html"])
+@pytest.mark.parametrize("command", ["lab", "refresh", "record", "html"])
 def test_an_unknown_lesson_is_a_sentence(command: str, tmp_path: Path) -> None:
     shown = learnkit(command, "s99", LEARNKIT_WORKBOOK=str(tmp_path / "work"))
     assert shown.returncode == 2
@@ -42,7 +42,7 @@ def test_an_unknown_lesson_is_a_sentence(command: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "missing"),
     [
-        pytest.param("verify", "nbclient", marks=pytest.mark.slow),
+        pytest.param("refresh", "nbclient", marks=pytest.mark.slow),
         pytest.param("html", "nbconvert", marks=pytest.mark.slow),
         pytest.param("record", "nbformat", marks=pytest.mark.slow),
     ],
@@ -65,7 +65,7 @@ def test_without_the_lab_extra_it_says_what_to_install(
     assert shown.stderr == f"learnkit: {missing} {told}\n"
 
 
-@pytest.mark.parametrize("command", ["lab", "serve", "verify", "html", "record", "chat"])
+@pytest.mark.parametrize("command", ["lab", "serve", "refresh", "html", "record", "chat"])
 def test_the_help_of_a_command_is_for_users_and_not_for_callers(command: str) -> None:
     shown = learnkit(command, "--help", COLUMNS="100")
     assert shown.returncode == 0
@@ -140,8 +140,8 @@ def test_a_failing_notebook_is_a_sentence(
     def fail(path: Path) -> list[str]:
         raise error
 
-    monkeypatch.setattr(execute, "differences", fail)
-    shown = learnkit("verify", "s01")
+    monkeypatch.setattr(execute, "refresh", fail)
+    shown = learnkit("refresh", "s01")
     assert shown.returncode == 1
     assert shown.stderr.startswith("learnkit: ")
     assert said in shown.stderr

@@ -2,7 +2,7 @@
 
     python -m tests.tools.gallery
 
-The outputs have to be those of the code: ``learnkit verify --refresh`` comes first.
+The outputs have to be those of the code: ``learnkit refresh`` comes first.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Running the course: execute notebooks as CI does, compare their outputs, write them again.
+"""Running the course: execute notebooks as CI does, and write their outputs again.
 
 A notebook is executed in its static form, and the outputs that are kept do not depend on the
 machine: no tracebacks, no timings, no versions. So refreshing twice changes no byte.
@@ -65,18 +65,6 @@ def execute(path: Path, env: Mapping[str, str] | None = None) -> Any:
 def refresh(path: Path) -> bool:
     """Run a notebook and write its outputs into its file."""
     return course_files.put(path, nbformat.writes(execute(path)) + "\n")
-
-
-def differences(path: Path) -> list[str]:
-    """Return a line for each cell whose output differs in a fresh run."""
-    committed, fresh = normalise(nbformat.read(path, as_version=4)), execute(path)
-    found = []
-    pairs = zip(committed.cells, fresh.cells, strict=True)
-    for number, (old, new) in enumerate(pairs, start=1):
-        if old.cell_type == "code" and old.outputs != new.outputs:
-            first = (new.source.strip().splitlines() or ["(empty)"])[0]
-            found.append(f"{path.name}, cell {number} ({first}): its output is another one")
-    return found
 
 
 def failure(error: Exception) -> str:
