@@ -4,9 +4,10 @@
 
 It needs the extra `local`, and the model that `learnkit serve tiny` fetches. Twenty prompts, each
 to be answered by one call of three tools, are asked in four ways: the tools in the prompt; four
-examples as well; a grammar that allows nothing but a call or an answer; both. Then an agent has
-ten small tasks. Nothing is rolled again. Temperature is 0, so another run on the same machine says
-the same. FILE gets what was measured, as JSON; by default the one that the lesson shows.
+examples as well; a grammar that allows nothing but a call or an answer; both. An agent then gets
+ten small tasks, after one that is done, without a check when it stops and with one. Nothing is
+rolled again. Temperature is 0, so another run on the same machine says the same. FILE gets what was
+measured, as JSON; by default the one that the lesson shows.
 """
 
 import datetime
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -208,7 +210,39 @@ def tools_in(folder: Path) -> list[Callable[..., str]]:
     return [list_files, read_file, write_file]
 
 
-def tasks(client: Any) -> list[Json]:
+#: A task that is done, at the beginning of each conversation.
+DONE: list[Json] = [
+    {"role": "user", "content": "Write the word bye to bye.txt."},
+    {
+        "role": "assistant",
+        "content": [
+            {
+                "type": "tool_use",
+                "id": "example",
+                "name": "write_file",
+                "input": {"path": "bye.txt", "content": "bye"},
+            }
+        ],
+    },
+    {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": "example", "content": "Wrote bye.txt."}],
+    },
+    {"role": "assistant", "content": "Done: bye.txt has the word bye."},
+]
+
+
+class Check(lk.Mechanism):
+    """When the model stops, it looks whether the task is done."""
+
+    def __init__(self, done: Callable[[], bool]) -> None:
+        self._done = done
+
+    def on_stop(self, agent: Any) -> str | None:
+        return None if self._done() else "Not done: the folder is not as asked."
+
+
+def tasks(client: Any, checked: bool) -> list[Json]:
     """Let an agent do each task in a folder of its own."""
     rows, system = [], "You work with files. Use the tools. When it is done, answer."
     for prompt, check in TASKS:
@@ -217,7 +251,9 @@ def tasks(client: Any) -> list[Json]:
             (folder / "a.txt").write_text("The blue whale is an animal.\n")
             (folder / "c.csv").write_text("city,celsius\nRome,31\n")
             settings: Json = {"system": system, "max_turns": 6, "max_tokens": 200}
-            with lk.Agent(client, tools=tools_in(folder), **settings) as agent:
+            checks = [Check(partial(check, folder))] * checked
+            with lk.Agent(client, checks, tools=tools_in(folder), **settings) as agent:
+                agent.messages[:] = DONE
                 outcome = agent.run(prompt)
             ended, right = outcome.reason == "end_turn", check(folder)
         row = {"prompt": prompt, "ended": ended, "right": right, "turns": outcome.turns}
@@ -253,7 +289,10 @@ def main() -> None:
         "calls": calls(complete),
         "tokens": first_tokens(complete),
     }
-    measured["tasks"] = tasks(lk.local("tiny", context=2048))
+    client = lk.local("tiny", context=2048)
+    measured["tasks"] = {
+        name: tasks(client, checked) for name, checked in (("no check", False), ("a check", True))
+    }
     out.write_text(json.dumps(measured, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 

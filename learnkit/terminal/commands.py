@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 KINDS: tuple[Literal["allow", "ask", "deny"], ...] = ("allow", "ask", "deny")
 M = TypeVar("M", bound="Mechanism")
 
-#: How many events /events shows by default.
-EVENTS = 15
 
 #: A line that is a command: what begins with a path, such as /etc/hosts, is none.
 _COMMAND = re.compile(r"/([\w-]*)(?:\s+(.*))?\s*", re.DOTALL)
@@ -244,11 +242,6 @@ def _ends(event: Event, begun: Event) -> bool:
     )
 
 
-def _events(agent: Agent, rest: str) -> str:
-    number = _number("events", rest, "how many events to show") if rest else EVENTS
-    return "\n".join(str(agent.events).splitlines()[-number:])
-
-
 def _resume(agent: Agent, rest: str) -> Answer:
     from learnkit.terminal.saved import FOLDER, chosen, listing
 
@@ -439,6 +432,5 @@ COMMANDS: dict[str, Command] = {
     ),
     "memory": Command("the notes for later sessions, or one", _memory, "[NAME]"),
     "mcp": Command("the MCP servers, and their tools", _mcp),
-    "events": Command(f"the last {EVENTS} events, or as many as you say", _events, "[NUMBER]"),
     "quit": Command("leave", _help),
 }

@@ -363,7 +363,7 @@ def test_every_command_answers(tmp_path: Path) -> None:
         lk.use("spawn_teammate", name="alice", role="coder", prompt="Begin."),
         *[lk.say("done")] * 9,
     ]
-    lines = ["go", *(f"/{name}" for name in COMMANDS if name != "quit"), "/events 2", "/nothing"]
+    lines = ["go", *(f"/{name}" for name in COMMANDS if name != "quit"), "/nothing"]
     talk = Talk(tmp_path, lambda request: script.pop(0), [*lines, "/quit", "never read"])
     for said in (
         "this list",

@@ -117,8 +117,6 @@ def test_what_a_model_writes_moves_no_cursor_and_hides_nothing() -> None:
     ("line", "said"),
     [
         ("/HELP", "this list"),
-        ("/events x", "/events takes how many events to show, such as /events 3, not 'x'"),
-        ("/events 0", "/events takes how many events to show, such as /events 3, not '0'"),
         ("/tasks all", "/tasks takes no argument, so 'all' means nothing to it"),
         ("/show", "no tool has been called yet"),
         ("/inbox nobody", "there is no inbox of 'nobody'; there are: lead"),
@@ -162,7 +160,6 @@ def test_commands_are_about_the_agent_and_the_call_that_they_name(tmp_path: Path
         "alice: 2 turns",
         "all: 3 turns ·",
     ]
-    assert answer(agent, "/events 1") == str(agent.events).splitlines()[-1]
     assert answer(agent, "/skills").startswith("! broken")
 
 
