@@ -56,6 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
         del os.environ[name]
     os.environ.pop("LEARNKIT_BACKEND", None)  # nor may a server that somebody's team is on
+    os.environ.pop("VIRTUAL_ENV", None)  # IPython would warn of another one that is activated
     os.environ["LEARNKIT_STATIC"] = "1"
     os.environ["LEARNKIT_REPRODUCIBLE"] = "1"  # commits without a name and a date of this machine
     os.environ["LEARNKIT_WORKBOOK"] = str(scratch / "workbook")  # nobody's progress is touched

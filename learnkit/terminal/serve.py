@@ -139,8 +139,8 @@ def serve(
         if not command:
             for variable, value in lead.items():
                 _say(f"export {variable}={value}")
-            _say("Ctrl-C ends it.")
             try:
+                _say("Ctrl-C ends it.")
                 signal.pause()
             except KeyboardInterrupt:
                 return 0

@@ -61,13 +61,14 @@ def the_state_after_k_events_is_the_fold_of_the_first_k(view: View[Any]) -> list
     def seen(state: Any) -> tuple[list[tuple[str, str]], str]:
         return list(view.frame(state).items()), view.finding(state)
 
+    events = [one for one in view.events if view.wants(one)]
     # Another fold, whose states nobody looks at before their turn.
     again = type(view)(view.events)
     fresh = [again.init()]
-    for one in view.events:
+    for one in events:
         fresh.append(again.step(fresh[-1], one))
     states, shown = [view.init()], [seen(view.init())]
-    for one in view.events:
+    for one in events:
         states.append(view.step(states[-1], one))
         shown.append(seen(states[-1]))
     # After everything that followed, and from the other fold: the same.
