@@ -127,13 +127,14 @@ class Arguments:
 
     def _parsed(self, given: Json) -> Json:
         """Lists and objects that came as JSON text, read."""
-        kinds = {k: v.get("type") for k, v in self.schema["properties"].items()}
-        return {
-            key: _read(value)
-            if isinstance(value, str) and kinds.get(key) in ("array", "object")
-            else value
-            for key, value in given.items()
-        }
+        texts = {k: v for k, v in given.items() if k in self._structured and isinstance(v, str)}
+        return {**given, **{key: _read(text) for key, text in texts.items()}}
+
+    @cached_property
+    def _structured(self) -> set[str]:
+        """The parameters that are lists or objects."""
+        types = {key: one.get("type") for key, one in self.schema["properties"].items()}
+        return {key for key, type in types.items() if type in ("array", "object")}
 
     def _problem(self, error: Any) -> str:
         path = ".".join(str(part) for part in error["loc"])
