@@ -119,7 +119,9 @@ class Permission(Mechanism):
         elif decision == "ask" and self._ask is not None:
             answer, why = _answered(self._ask(call))
             if answer == "always" and self.rules is not None:
-                reason = ", ".join(self.rules.always(agent, call)) or reason
+                patterns = self.rules.suggested(agent, call)
+                self.rules.add("allow", *patterns)
+                reason = ", ".join(patterns) or reason
             elif answer == "always":
                 self._always.add(call.name)
             if answer == "no":

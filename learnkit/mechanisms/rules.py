@@ -209,22 +209,9 @@ class Rules:
             agent: who makes the call.
             call: the call that is asked about.
         """
-        if call.name == PLAN_TOOL:
-            return []
         parts, _ = targets_of(agent, call)
         made = [_pattern_for(part) for part in parts if not _first(self.allow, [part])]
         return list(dict.fromkeys(filter(None, made))) if all(made) else []
-
-    def always(self, agent: AgentLike, call: Call) -> list[str]:
-        """Allow from now on what :meth:`suggested` names, and return it.
-
-        Args:
-            agent: who makes the call.
-            call: the call that the user has allowed for good.
-        """
-        patterns = self.suggested(agent, call)
-        self.add("allow", *patterns)
-        return patterns
 
 
 def _listed(given: Any) -> list[str]:
@@ -318,4 +305,4 @@ def _pattern_for(part: Target) -> str:
         kind = "write" if part.tool in _WRITES else "read"
         *folders, name = map(glob.escape, part.path)
         return f"{kind}({'/'.join([*folders, '**' if folders else name])})"
-    return part.tool
+    return "" if part.tool == PLAN_TOOL else part.tool
