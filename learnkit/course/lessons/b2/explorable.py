@@ -18,7 +18,7 @@ BECAUSE = {
     "a move to another machine": "Only what git tracks comes along.",
 }
 MOMENTS = tuple(BECAUSE)
-SENT, FOUND, GONE = "sent", "in a file", "gone"
+SENT, FOUND, GONE = "sent", "not sent, but in a file", "gone"
 PLACES = ("said in the session", "AGENTS.md", "a note", "a checkpoint")
 WHOLE, NEWEST, OLDEST = "whole", "its newest 200 lines", "its oldest 200 lines"
 #: Tokens of the fact, of a line in the list of notes, and how many notes there were before.
@@ -69,7 +69,7 @@ def draw(width: float, moment: str, list_sends: str) -> Answer:
         canvas.text(f"{place} name", 0, y, place, "b")
         sent = tokens(place, moment, list_sends)
         what = "its line" if place == "a note" else "sent"
-        said = f"{what}, {sent} tokens" if sent else _NOW[found[-1]]
+        said = f"{what}, {sent} tokens" if sent else found[-1]
         canvas.text(f"{place} now", width, y, said, "e", _MARKS[found[-1]])
         for at, one in enumerate(found):
             mark, far = _MARKS[one], one == FOUND
@@ -88,7 +88,7 @@ def draw(width: float, moment: str, list_sends: str) -> Answer:
     _list(canvas, base + 56, listed(moment, list_sends) * LINE)
     canvas.height = base + 84
     number = sum(state(place, moment, list_sends) == SENT for place in PLACES)
-    places = f"{number} places" if number > 1 else "one place"
+    places = "one place" if number == 1 else f"{number} places"
     finding = f"Something of the fact is sent from {places} after {moment}."
     because = f"{BECAUSE[moment]} {_CUT[list_sends] * (moment == '300 more notes')}".strip()
     return Answer(finding, canvas, _assumes(), because, (_EDGE, base, width - _EDGE, base))
@@ -97,7 +97,8 @@ def draw(width: float, moment: str, list_sends: str) -> Answer:
 def explorable() -> Explorable:
     """The week, with what happens to drag, and how much of the list is sent to pick."""
     sends = pick((NEWEST, OLDEST, WHOLE), label="of the list of notes, each request has")
-    return explore(draw, moment=drag(MOMENTS, "a turn", "what happens", said=str), list_sends=sends)
+    moment = drag(MOMENTS, "a compaction", "what happens", said=str)
+    return explore(draw, moment=moment, list_sends=sends)
 
 
 def _list(canvas: Canvas, y: float, size: int) -> None:
@@ -111,8 +112,6 @@ def _list(canvas: Canvas, y: float, size: int) -> None:
 
 _EDGE, _FIRST, _ROW = 8, 46, 46
 _MARKS = {SENT: "done", FOUND: "pending", GONE: "failed"}
-_NOW = {FOUND: "not sent, but in a file", GONE: "gone"}
-
 
 #: What becomes of an old note, and of new ones, by what is sent of the list.
 _CUT = {
