@@ -6,16 +6,11 @@ does, which a test tries; sessions and checkpoints are as the products have them
 
 from __future__ import annotations
 
-from learnkit.course.lessons.bills import READ
 from learnkit.views.drawing.display import Canvas
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
 #: What happens, one after the other, and why it then is as it is.
 BECAUSE = {
-    "the session begins": (
-        "The rule and the note are a day older; the sentence is said now. No request has a "
-        "checkpoint."
-    ),
     "a turn": "All messages are sent again with each request, and the system prompt, too.",
     "a compaction": "A summary replaces the messages, and never the system prompt.",
     "a new session": "It has a system prompt, and no messages until you resume the old ones.",
@@ -23,7 +18,7 @@ BECAUSE = {
     "a move to another machine": "Only what git tracks comes along.",
 }
 MOMENTS = tuple(BECAUSE)
-SENT, FOUND, GONE = "sent", "on demand", "gone"
+SENT, FOUND, GONE = "sent", "not sent, but in a file", "gone"
 PLACES = ("said in the session", "AGENTS.md", "a note", "a checkpoint")
 WHOLE, NEWEST, OLDEST = "whole", "its newest 200 lines", "its oldest 200 lines"
 #: Tokens of the fact, of a line in the list of notes, and how many notes there were before.
@@ -74,19 +69,17 @@ def draw(width: float, moment: str, list_sends: str) -> Answer:
         canvas.text(f"{place} name", 0, y, place, "b")
         sent = tokens(place, moment, list_sends)
         what = "its line" if place == "a note" else "sent"
-        said = f"{what}, {sent} tokens" if sent else _NOW[found[-1]]
+        said = f"{what}, {sent} tokens" if sent else found[-1]
         canvas.text(f"{place} now", width, y, said, "e", _MARKS[found[-1]])
         for at, one in enumerate(found):
-            mark, seldom = _MARKS[one], one == FOUND
+            mark, far = _MARKS[one], one == FOUND
             if one == GONE:
                 canvas.text(f"{place} lost", xs[at], y + 22, "✗", "bc", mark)
                 continue
-            canvas.dot(f"{place} dot {at}", xs[at], y + 18, 6, mark, style="cg" if seldom else "")
+            canvas.dot(f"{place} dot {at}", xs[at], y + 18, 6, mark, style="cg" if far else "")
             if at:
                 way = f"M6 0H{step - 6:g}"
-                canvas.edge(
-                    f"{place} {at}", way, mark, "d" if seldom else "w", x=xs[at - 1], y=y + 18
-                )
+                canvas.edge(f"{place} {at}", way, mark, "d" if far else "w", x=xs[at - 1], y=y + 18)
     canvas.edge("axis", f"M0 0H{width - 2 * _EDGE:g}", x=_EDGE, y=base)
     for number, x in enumerate(xs):
         canvas.edge(f"tick {number}", "M0 0V5", x=x, y=base)
@@ -94,24 +87,23 @@ def draw(width: float, moment: str, list_sends: str) -> Answer:
     canvas.text("moment", x, base + 20, moment, style, "cause")
     _list(canvas, base + 56, listed(moment, list_sends) * LINE)
     canvas.height = base + 84
-    axis = _EDGE, base, width - _EDGE, base
     number = sum(state(place, moment, list_sends) == SENT for place in PLACES)
-    places = f"{number} places" if number > 1 else "one place"
-    when = f"after {moment}" if now else "when the session begins"
-    finding = f"Something of the fact is sent from {places} {when}."
+    places = "one place" if number == 1 else f"{number} places"
+    finding = f"Something of the fact is sent from {places} after {moment}."
     because = f"{BECAUSE[moment]} {_CUT[list_sends] * (moment == '300 more notes')}".strip()
-    return Answer(finding, canvas, _assumes(), because, axis)
+    return Answer(finding, canvas, _assumes(), because, (_EDGE, base, width - _EDGE, base))
 
 
 def explorable() -> Explorable:
     """The week, with what happens to drag, and how much of the list is sent to pick."""
     sends = pick((NEWEST, OLDEST, WHOLE), label="of the list of notes, each request has")
-    return explore(draw, moment=drag(MOMENTS, "a turn", "what happens", said=str), list_sends=sends)
+    moment = drag(MOMENTS, "a compaction", "what happens", said=str)
+    return explore(draw, moment=moment, list_sends=sends)
 
 
 def _list(canvas: Canvas, y: float, size: int) -> None:
-    """What the whole list of notes costs, beside the most that it can cost here."""
-    canvas.text("list", 0, y, "the whole list of notes", "b")
+    """What the list costs as it is sent, beside the most that it can cost here."""
+    canvas.text("list", 0, y, "the list of notes, as it is sent", "b")
     canvas.text("list now", canvas.width, y, f"{size:,} tokens", "e")
     unit = canvas.width / ((NOTES + 1 + MORE) * LINE)
     canvas.bar("list most", 0, y + 8, canvas.width, 12, "plain", "p")
@@ -120,14 +112,12 @@ def _list(canvas: Canvas, y: float, size: int) -> None:
 
 _EDGE, _FIRST, _ROW = 8, 46, 46
 _MARKS = {SENT: "done", FOUND: "pending", GONE: "failed"}
-_NOW = {FOUND: "found on demand", GONE: "gone"}
-
 
 #: What becomes of an old note, and of new ones, by what is sent of the list.
 _CUT = {
-    NEWEST: "This note is too old to be listed; it is recalled by its name.",
+    NEWEST: "This note is too old to be listed; an agent that knows its name can recall it.",
     OLDEST: "This old note is still listed. Newer ones aren't, and a correction is always newer.",
-    WHOLE: "All of it is sent, at its price.",
+    WHOLE: "All of it is sent.",
 }
 
 
@@ -136,5 +126,5 @@ def _assumes() -> str:
         f"simulated: the fact has {FACT} tokens, a line of the list {LINE}; {NOTES} notes "
         f"are older, and later {MORE} newer; a list that is cut has {LINES} lines. The summary is "
         "assumed to leave the fact out, notes aren't in git, and each of the events comes after "
-        f"those to its left. Once cached, a token costs {READ:g} of one of plain input."
+        "those to its left."
     )

@@ -13,7 +13,7 @@ from typing import Any
 import learnkit as lk
 from learnkit.course.content import Repair, Verdict
 from learnkit.course.lessons.b2.notes import write_notes
-from learnkit.course.lessons.verdicts import asking, in_a_folder, short, with_settings
+from learnkit.course.lessons.verdicts import asking, in_a_folder, short
 
 
 def check_keep(agent: Any) -> Verdict:
@@ -21,6 +21,8 @@ def check_keep(agent: Any) -> Verdict:
     with in_a_folder(agent) as folder:
         path, before = folder / "limit.md", folder / "before"
         agent.keep(path, "hot from 28 °C")
+        if not path.exists():
+            return f"no file {path.name} is there after it; it should write the text into that path"
         os.link(path, before)  # still the old file after a rename
         with _states(path) as seen:
             agent.keep(path, "hot from 25 °C")
@@ -113,69 +115,73 @@ def check_listed(agent: Any) -> Verdict:
         return f"of 8 notes with LINES = 5, it sends {numbers}, not the five newest"
     if "3" not in rest:
         return f"3 of 8 notes are left out, and after the list it says {short(rest)}"
-    numbers, size, rest = _listed(agent, 40, "Über Böen, Föhn, Dürre, Nässe, Stürme", BYTES=1_000)
+    words = "Über Böen, Föhn, Dürre, Nässe, Stürme"
+    most = 6 * _listed(agent, 2, words)[1] + 4  # one less than 12 lines have with their newlines
+    numbers, size, rest = _listed(agent, 40, words, BYTES=most)
     if "- note-" in rest:
-        return f"with BYTES = 1,000, it cuts a note's line in the middle: {short(rest)}"
-    if not 850 < size <= 1_000:
-        return f"with BYTES = 1,000, the lines of 40 notes that it sends have {size:,} bytes"
+        return f"with BYTES = {most}, it cuts a note's line in the middle: {short(rest)}"
+    if size > most:
+        return f"with BYTES = {most}, what it sends has {size} bytes, with the newlines"
+    if size < most - 250:
+        return f"with BYTES = {most}, the lines that it sends have {size} bytes; more of them fit"
     if numbers != [1, *range(40, 41 - len(numbers), -1)]:
-        return f"with BYTES = 1,000, it sends the notes {short(numbers)}, not the newest"
+        return f"with BYTES = {most}, it sends the notes {short(numbers)}, not the newest"
     if str(40 - len(numbers)) not in rest:
         return f"{40 - len(numbers)} of 40 notes are left out, and after the list it says {rest!r}"
     return None
 
 
-def _shelf(agent: Any, first: lk.Reply, *, forgets: bool = False) -> tuple[str, str]:
+def _shelf(agent: Any, first: lk.Reply, then: str) -> tuple[str, str]:
     """Let a model do something, and then note something; return where the note is, and its text."""
-    look = lk.use("read_file", path="README.md")
+    look = [lk.use("read_file", path="README.md")] if then else []
     note = lk.use("remember", name="limit", description="What is hot.", text="From 28 °C.")
-    with asking(agent, [first, lk.say("."), look, note, lk.say(".")], POLICY={}) as folder:
+    script = [first, lk.say("."), *look, note, lk.say(".")]
+    with asking(agent, script, POLICY={}, TOOLS=agent.TOOLS | _STRANGERS) as folder:
         (folder / "README.md").write_text("heatwatch")
-        tools = {name: _stranger(name, group) for name, group in _STRANGERS.items()}
-        with with_settings(agent, TOOLS=agent.TOOLS | tools):
-            lead = agent.Agent(groups=("read", "write", "lead", "mcp"))
-            agent.run(lead, "Look.")
-            if forgets:
-                lead.messages.clear()  # as a summary would
-            agent.run(lead, "Note it.")
+        lead = agent.Agent(groups=("read", "write", "lead", "mcp"))
+        agent.run(lead, "Look.")
+        if then == _FORGOTTEN:
+            lead.messages.clear()
+        agent.run(lead, "Note it.")
         notes = [*folder.glob(".memory/**/limit.md")]
-        return (notes[0].parent.name, notes[0].read_text("utf-8")) if notes else ("no folder", "")
+        if not notes:
+            return "no folder", ""
+        return str(notes[0].parent.relative_to(folder)), notes[0].read_text("utf-8")
 
 
-#: Tools that bring in a stranger's text, and their groups.
-_STRANGERS = {"fetch": "web", "mcp__harbour__sea": "mcp"}
-
-
-def _stranger(name: str, group: str) -> Any:
+def _stranger(name: str, *groups: str) -> Any:
     def ask(agent: Any) -> str:
         """Ask a stranger."""
         return "Closed on Thursday."
 
-    ask.__name__, ask.groups = name, {group}  # type: ignore[attr-defined]
+    ask.__name__, ask.groups = name, {*groups}  # type: ignore[attr-defined]
     return ask
+
+
+_GROUPS = {"fetch": ("lead", "web"), "mcp__harbour__sea": ("mcp",)}
+_STRANGERS = {name: _stranger(name, *groups) for name, groups in _GROUPS.items()}
+_LATER, _FORGOTTEN = ", and read_file a round later", ", a summary and read_file"
 
 
 def check_heard(agent: Any) -> Verdict:
     """Note something after reading a file, a page, another server's answer."""
+    file, (page, server) = lk.use("read_file", path="README.md"), map(lk.use, _STRANGERS)
     cases = (
-        ("after read_file", lk.use("read_file", path="README.md"), False, ".memory"),
-        ("after fetch", lk.use("fetch"), False, "outside"),
-        (
-            "after an MCP server's answer",
-            lk.use("mcp__harbour__sea"),
-            False,
-            "outside",
-        ),
-        ("after fetch and a summary", lk.use("fetch"), True, "outside"),
-        ("after a call of a tool that doesn't exist", lk.use("look"), False, ".memory"),
+        ("after read_file", file, "", ".memory"),
+        ("after fetch", page, "", ".memory/outside"),
+        ("after an MCP server's answer", server, "", ".memory/outside"),
+        ("after read_file and fetch in one round", lk.reply(file, page), "", ".memory/outside"),
+        ("after fetch", page, _LATER, ".memory/outside"),
+        ("after fetch", page, _FORGOTTEN, ".memory/outside"),
+        ("after a call of a tool that doesn't exist", lk.use("look"), "", ".memory"),
     )
-    for what, first, forgets, right in cases:
-        shelf, text = _shelf(agent, first, forgets=forgets)
+    for what, first, then, right in cases:
+        shelf, text = _shelf(agent, first, then)
         if shelf != right:
-            return f"{what}, a note goes to {shelf}; it belongs in {right}"
-        (called,) = [block["name"] for block in first.content]
-        if right == "outside" and called not in text:
-            return f"{what}, the note should name {called}; it says {short(text[:40])}"
+            return f"{what}{then}, a note goes to {shelf}; it belongs in {right}"
+        called = [block["name"] for block in first.content if block["name"] in _STRANGERS]
+        if right != ".memory" and f"after {called[0]})" not in text:
+            return f"{what}, the note should say 'after {called[0]}'; it says {short(text[:40])}"
     return None
 
 
