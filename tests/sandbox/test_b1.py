@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
 import pytest
-from cells import agent, cells, code
+from cells import agent, cell, cells, code
 from gates import DELETE, at_work, harm
 
 import learnkit as lk
@@ -22,22 +23,17 @@ def table(monkeypatch: pytest.MonkeyPatch, capsys: Any, module: ModuleType) -> d
     """The lesson's table, as its cells print it with this module: a gate's column, by its name."""
     monkeypatch.setitem(sys.modules, "agent", module)
     names: dict[str, Any] = {"lab": lk.lesson("b1"), "lk": lk}
-    cells = [source for source in code("b1") if "%%agent" not in source]
-    first = next(n for n, source in enumerate(cells) if "def obedient" in source)
-    for source in cells[first:]:
-        if "lab." not in source or "def morning" in source or "ALICES =" in source:
-            exec(source, names)
-        if "def table" in source:
-            break
+    for start in ("def obedient", "def morning(", "ATTACKS", "def tried", "ALICES", "GATES |="):
+        exec(cell("b1", start), names)
+    capsys.readouterr()
+    exec(cell("b1", "def table"), names)
     names["lab"].remove()
-    printed = capsys.readouterr().out
-    heads, *rows = printed[printed.index(f"{'':10} rules") :].splitlines()
-    starts = [heads.index(gate) for gate in names["GATES"]]
-    assert printed.endswith("\n".join([heads, *rows, ""]))
-    return {
-        gate: [row[at:].split()[0] for row in rows]
-        for gate, at in zip(names["GATES"], starts, strict=True)
-    }
+    heads, *rows = capsys.readouterr().out.splitlines()
+    return columns(names["GATES"], heads, rows)
+
+
+def columns(gates: Iterable[str], heads: str, rows: list[str]) -> dict[str, list[str]]:
+    return {gate: [row[heads.index(gate) :].split()[0] for row in rows] for gate in gates}
 
 
 def test_the_table_is_as_committed_and_the_repairs_change_two_columns(
@@ -49,9 +45,8 @@ def test_the_table_is_as_committed_and_the_repairs_change_two_columns(
             bobs.run("", source.removeprefix("%%agent\n"))
     naive = table(monkeypatch, capsys, bobs.module)
     (shown,) = (c.outputs[0].text for c in cells("b1") if "def table" in c.source)
-    for gate, ends in naive.items():
-        at = shown.index(gate)
-        assert [row[at:].split()[0] for row in shown.splitlines()[1:]] == ends, gate
+    heads, *rows = shown.splitlines()
+    assert columns(naive, heads, rows) == naive
     repaired = table(monkeypatch, capsys, agent("b1"))
     assert [gate for gate in naive if naive[gate] != repaired[gate]] == ["rules", "typo"]
     assert set(repaired["typo"]) == {"stopped"}
