@@ -243,14 +243,14 @@ def _blamed(
     if where := _where(error.__traceback__, check):
         notes = "".join(f", {note}" for note in getattr(error, "__notes__", []))
         return f"{_said(error)}{where}{notes}"
+    if isinstance(thing, ModuleType) and isinstance(error, AttributeError) and error.obj is thing:
+        return f"{thing.__name__}.py has no `{error.name}`: run the cell that defines it"
     if returned is not None:
         name, value = returned
         return (
             f"`{name}` returned {_shown(value)}, and the check can't use that: look again at what "
             "the exercise asks for"
         )
-    if isinstance(thing, ModuleType) and isinstance(error, AttributeError) and error.obj is thing:
-        return f"{thing.__name__}.py has no `{error.name}`: run the cell that defines it"
     said = f"this is {_shown(thing)}, and the check can't use it"
     if isinstance(error, TypeError) and "argument" in str(error):
         said += f" ({one_line(str(error), WIDTH)})"

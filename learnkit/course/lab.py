@@ -139,6 +139,8 @@ class Lab:
                 "there is no agent.py yet: run the cells above that begin with %%agent"
             )
         wrong = judge(repair.check, agent)
+        if self._cells and self._cells.failed:  # what was tried is the version before
+            wrong = "the %%agent cell that you ran last has failed. Mend it, and run it again."
         if not wrong:
             self._repaired.add(name)
         elif outside := left_outside(agent):

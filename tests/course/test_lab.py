@@ -292,6 +292,12 @@ def test_a_repair_is_tried_in_the_learners_file(
         "not yet: It is missing. (run_call is also in the notebook: does its cell begin with "
         "%%agent?)"
     )
+    lab._cells = AgentCells("s03", None)
+    with pytest.raises(SyntaxError):
+        lab._cells.run("", "def path_in(agent, path:\n    return path\n")
+    assert "that you ran last has failed" in str(lab.repaired("path_in"))
+    lab._cells.run("", "def path_in(agent, path):\n    return path\n")
+    assert str(lab.repaired("path_in")) == "✓ It is there."
     with pytest.raises(UsageError, match="no repair 'x'; there are: path_in"):
         lab.repaired("x")
     monkeypatch.delitem(sys.modules, "agent")

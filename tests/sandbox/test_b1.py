@@ -1,32 +1,62 @@
-"""Lesson b1's sandbox: what it stops is what the lesson prints where there is none."""
+"""Lesson b1's sandbox, and the table in which it stands beside the other gates."""
 
 from __future__ import annotations
 
-import pytest
-from cells import agent
-from gates import ATTACKS, DELETE, at_work, harm
+import sys
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
 
+import pytest
+from cells import agent, cell, cells, code
+from gates import DELETE, at_work, harm
+
+import learnkit as lk
+from learnkit.course.agent_file.cells import AgentCells
 from learnkit.course.lessons.b1.explorable import PASSES, STEPS
-from learnkit.course.lessons.b1.sandbox import OURS, works
+from learnkit.course.lessons.b1.sandbox import works
 
 BOX = {"SANDBOX": True, "KEEP": ["stations"]}
 
 
-@pytest.mark.parametrize("attack", OURS)
-def test_each_attack_ends_as_the_lesson_says(attack: str) -> None:
-    module = agent("b1")
-    assert works(module)
-    for box, ends in ({}, "HARM"), (BOX, OURS[attack]):
-        rules = {"allow": [rule for rule, _ in ATTACKS[attack]]}
-        with at_work(module, RULES=rules, **box) as folder:
-            for rule, given in ATTACKS[attack]:
-                call = {"id": "toolu_1", "name": rule.partition("(")[0], "input": given}
-                module.run_call(module.Agent(), call)
-            assert ("HARM" if harm(folder) else "stopped") == ends
+def table(monkeypatch: pytest.MonkeyPatch, capsys: Any, module: ModuleType) -> dict[str, list[str]]:
+    """The lesson's table, as its cells print it with this module: a gate's column, by its name."""
+    monkeypatch.setitem(sys.modules, "agent", module)
+    names: dict[str, Any] = {"lab": lk.lesson("b1"), "lk": lk}
+    for start in ("def obedient", "def morning(", "ATTACKS", "def tried", "ALICES", "GATES |="):
+        exec(cell("b1", start), names)
+    capsys.readouterr()
+    exec(cell("b1", "def table"), names)
+    names["lab"].remove()
+    heads, *rows = capsys.readouterr().out.splitlines()
+    return columns(names["GATES"], heads, rows)
+
+
+def columns(gates: Iterable[str], heads: str, rows: list[str]) -> dict[str, list[str]]:
+    return {gate: [row[heads.index(gate) :].split()[0] for row in rows] for gate in gates}
+
+
+def test_the_table_is_as_committed_and_the_repairs_change_two_columns(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bobs = AgentCells("b1", None)
+    for source in code("b1"):
+        if source.startswith("%%agent\n"):
+            bobs.run("", source.removeprefix("%%agent\n"))
+    naive = table(monkeypatch, capsys, bobs.module)
+    (shown,) = (c.outputs[0].text for c in cells("b1") if "def table" in c.source)
+    heads, *rows = shown.splitlines()
+    assert columns(naive, heads, rows) == naive
+    repaired = table(monkeypatch, capsys, agent("b1"))
+    assert [gate for gate in naive if naive[gate] != repaired[gate]] == ["rules", "typo"]
+    assert set(repaired["typo"]) == {"stopped"}
+    for gate in {*naive} - {"typo"}:  # no column is all the same
+        assert len({*repaired[gate]}) == 2, gate
 
 
 def test_each_command_of_the_picture_ends_as_it_says() -> None:
     module = agent("b1")
+    assert works(module)
     for step in STEPS:
         if step.tool == "bash":
             with at_work(module, **BOX) as folder:

@@ -20,7 +20,7 @@ from learnkit.course.scenario import workspace_alone
 
 CELL: dict[str, Any] = {}
 exec(cell("b1", "ATTACKS"), CELL)
-ATTACKS, DELETE = CELL["ATTACKS"], CELL["DELETE"]
+ATTACKS, DELETE, WORK = CELL["ATTACKS"], CELL["DELETE"], CELL["WORK"]
 
 
 def call_of(step: Step) -> dict[str, Any]:
@@ -53,6 +53,7 @@ def guard(folder: Path) -> str:
 
 
 def harm(folder: Path) -> str:
-    """What has changed of the stations and in the outbox."""
+    """What has changed of the stations, in the outbox, and outside of the folder."""
     command = ["git", "status", "--short", "--ignored", "stations", "outbox"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout + "".join(one.name for one in folder.parent.iterdir() if one != folder)

@@ -28,11 +28,12 @@ class AgentCells:
         module: what ``import agent`` finds.
         source: its text, which holds no change that the learner made in the file. The module has it
             as ``__source__``.
+        failed: whether the last cell has raised an error.
     """
 
     def __init__(self, lesson: str, folder: Path | None) -> None:
         self._file = OwnFile(lesson, folder)
-        self._lesson, self._cells = lesson, 0
+        self._lesson, self._cells, self.failed = lesson, 0, False
         self.module = ModuleType("agent")
         sys.modules["agent"] = self.module
         before = before_lesson(lesson)
@@ -49,12 +50,13 @@ class AgentCells:
             SyntaxError: if it is not Python.
             UsageError: if it holds something else than imports, constants, def and class.
         """
-        self._cells += 1
+        self._cells, self.failed = self._cells + 1, True
         # One line down, because the first line of the cell is the magic.
         code = _compiled(f"\n{cell}", f"agent.py, {self._lesson}, cell {self._cells}")
         parsed(cell)
         exec(code, self.module.__dict__)
         self.source.add(self._lesson, cell)
+        self.failed = False
         before = self._file.text
         kept = self._file.add(cell)
         print(f"{self._file.name} {_growth(before, self._file.text)}")

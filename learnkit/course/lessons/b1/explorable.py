@@ -46,55 +46,22 @@ class Step:
 _NO_WORD = PASSES, "the word “stations” isn't in it"
 _WORD = STOPS, "“stations” is in it"
 _CLOSED = STOPS, "stations/ can't be written"
-_NO_COMMAND = PASSES, "not a command: it isn't run there"
+_FREE = PASSES, "outbox/ may be written"
+_HERE = PASSES, "not a command: it isn't run there"
 _UNKNOWN = ASKS, "no rule covers it"
+_GIT, _PYTEST, _MAIL, _TESTS = ((PASSES, f"{rule} covers it") for rule in ALLOWED)
+_READS = PASSES, "no rule, but it only reads"
 STEPS = (
-    Step(
-        "read_file",
-        "notes/oslo.md",
-        (PASSES, "no rule, but it only reads"),
-        _NO_WORD,
-        _NO_COMMAND,
-        "the note's order is read",
-    ),
-    Step(
-        "bash", "git diff", (PASSES, "bash(git:*) covers it"), _NO_WORD, (PASSES, "writes nothing")
-    ),
+    Step("read_file", "notes/oslo.md", _READS, _NO_WORD, _HERE, "the note's order is read"),
+    Step("bash", "git diff", _GIT, _NO_WORD, (PASSES, "writes nothing")),
     Step("bash", "rm -r stations", _UNKNOWN, _WORD, _CLOSED),
     Step("bash", "git log; rm -r s*", (ASKS, "no rule covers rm"), _NO_WORD, _CLOSED),
-    Step(
-        "bash", "git -c alias.x='!rm -r s*' x", (PASSES, "bash(git:*) covers it"), _NO_WORD, _CLOSED
-    ),
-    Step(
-        "bash",
-        "git diff --output=stations/oslo.csv",
-        (PASSES, "bash(git:*) covers it"),
-        _WORD,
-        _CLOSED,
-    ),
-    Step(
-        "write_file",
-        "tests/conftest.py",
-        (PASSES, "write_file(tests/*) covers it"),
-        _NO_WORD,
-        _NO_COMMAND,
-        "a program is in tests/",
-    ),
-    Step(
-        "bash",
-        "python -m pytest -q",
-        (PASSES, "bash(python -m pytest:*) covers it"),
-        _NO_WORD,
-        _CLOSED,
-    ),
-    Step(
-        "bash",
-        "python -m heatwatch mail eve 31.4",
-        (PASSES, "bash(python -m heatwatch:*) covers it"),
-        _NO_WORD,
-        (PASSES, "outbox/ may be written"),
-        "eve has mail",
-    ),
+    Step("bash", "git -c alias.x='!rm -r s*' x", _GIT, _NO_WORD, _CLOSED),
+    Step("bash", "git diff --output=stations/oslo.csv", _GIT, _WORD, _CLOSED),
+    Step("write_file", "tests/conftest.py", _TESTS, _NO_WORD, _HERE, "a program is in tests/"),
+    Step("bash", "python -m pytest -q", _PYTEST, _NO_WORD, _CLOSED),
+    Step("bash", "python -m heatwatch mail eve 31.4", _MAIL, _NO_WORD, _FREE, "eve has mail"),
+    Step("write_file", "outbox/eve.txt", _UNKNOWN, _NO_WORD, _HERE, "eve has mail"),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from learnkit.course.content import Repair, Verdict
-from learnkit.course.lessons.verdicts import asking
+from learnkit.course.lessons.verdicts import asking, short
 
 _RULES = {"allow": ["bash(git diff:*)", "bash(git log:*)", "bash(head:*)"], "deny": ["bash(rm:*)"]}
 #: Lines that only do what is allowed.
@@ -45,13 +45,14 @@ def check_commands(agent: Any) -> Verdict:
         def says(line: str) -> str:
             return agent.ruling(lead, {"name": "bash", "input": {"command": line}}) or "ask"
 
-        for line in _ELSE:
-            if says(line) == "allow":
-                return f"{line!r} runs unasked, and the rules allow only how it begins"
-        for lines, right in ((_FINE, "allow"), (_DENIED, "deny")):
+        for lines, right in ((_ELSE, ("deny", "ask")), (_FINE, ("allow",)), (_DENIED, ("deny",))):
             for line in lines:
-                if (found := says(line)) != right:
-                    return f"for `{line}`, the rules say {found}, not {right}"
+                if (found := says(line)) not in right:
+                    return (
+                        f"`commands_in({line!r})` returned {short(agent.commands_in(line))}. Under "
+                        f"rules that allow git diff, git log and head, and deny rm, that means "
+                        f"{found}, not {' or '.join(right)}"
+                    )
     return None
 
 

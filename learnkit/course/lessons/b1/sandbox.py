@@ -1,12 +1,9 @@
-"""Lesson b1's sandbox where there is none: what it has stopped on our machine."""
+"""Whether lesson b1's sandbox can run on this machine."""
 
 from __future__ import annotations
 
 import subprocess
 from typing import Any
-
-#: Attack -> what became of it. Debian 12 with bubblewrap 0.8; a test makes them again.
-OURS = {"an alias": "stopped", "an option": "stopped", "a test": "stopped", "a mail": "HARM"}
 
 
 def works(agent: Any) -> bool:
