@@ -190,6 +190,7 @@ def full_teammate(
     poll: float = 1.0,
     permission: Permission | None = None,
     plan_required: bool = False,
+    shell: Shell | None = None,
     remote: str = "",
     **options: Any,
 ) -> JoinedTeam:
@@ -199,7 +200,7 @@ def full_teammate(
     looks for messages and tasks at once, in a thread. The lead may be on another machine, and need
     not have started yet.
     """
-    place = _Place(workspace, PARTS, instructions=True, daily=True)
+    place = _Place(workspace, PARTS, shell=shell, instructions=True, daily=True)
     joined = JoinedTeam(
         backend,
         name,

@@ -157,7 +157,7 @@ class Client(anthropic.Anthropic):
 
     Attributes:
         clock: what an agent with this client sleeps and waits on.
-        mode: replay, record, scripted, human or live.
+        mode: replay, record, scripted or live.
         model: the model that agents ask for.
         source: where replies come from; None when live.
     """

@@ -98,7 +98,12 @@ class Tool:
 
         Args:
             only: parameter and the values that it may have, all of them texts.
+
+        Raises:
+            UsageError: if there is no such parameter.
         """
+        for name in only.keys() - self._arguments.schema["properties"].keys():
+            raise UsageError(f"tool {self.name!r} has no parameter {name!r}")
         made = copy.copy(self)
         made._only = {**self._only, **{name: tuple(values) for name, values in only.items()}}
         return made

@@ -25,5 +25,6 @@ def read(
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         return shape.validate_python(complete(yaml.load(path.read_text("utf-8"), loader)))
-    except (yaml.YAMLError, ValidationError) as error:
-        raise UsageError(f"{'/'.join(path.parts[-2:])} cannot be used: {error}") from None
+    except (yaml.YAMLError, ValidationError, KeyError, TypeError) as error:
+        said = f"{type(error).__name__}: {error}"
+        raise UsageError(f"{'/'.join(path.parts[-2:])} cannot be used: {said}") from None

@@ -79,6 +79,8 @@ def lab(
     rest = context.args
     if lesson.startswith("-"):
         lesson, rest = "", [lesson, *rest]
+    if "/" in lesson:
+        raise UsageError(f"{lesson!r} is no lesson; a folder for your copies goes after --folder")
     if any(word.startswith(("--port", "--ServerApp.port")) for word in rest):
         rest += ["--ServerApp.port_retries=0"]  # this one, or an error
     if not copy_only:

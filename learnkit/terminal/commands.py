@@ -253,6 +253,8 @@ def _export(agent: Agent, rest: str) -> str:
     path = _root(agent) / Path(rest or "conversation.md").expanduser()
     if path.exists():
         raise UsageError(f"{path} is there already; give another name, as /export NAME.md")
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no folder {path.parent}; make it, or give another name")
     if path.suffix == ".jsonl":
         agent.events.save(path)
         return f"{path} has the event log: lk.EventLog.load reads it"

@@ -49,7 +49,7 @@ def join(opened: AbstractContextManager[Session], *, address: str, ask: bool, **
         opened: what it runs on.
         address: of the backend that keeps the team; empty for what LEARNKIT_BACKEND says.
         ask: whether the user is asked about commands and edits.
-        place: its name, role and team, as for :func:`learnkit.full_teammate`.
+        place: its name, role and team, as for :func:`learnkit.harness.full_teammate`.
     """
     from rich.console import Console
 

@@ -55,6 +55,7 @@ class Output:
         self.api = ""  # the address of the server that the models are asked at
         self._lock = threading.RLock()  # a line of a reply and a teammate's line never mix
         self._tail = ""
+        self._looked = 0  # up to where the tail has been searched for complete blocks
         self._printed = False  # a block of this reply is on the screen
         self.status = Status(name)
         self._numbers: dict[tuple[str, str], int] = {}  # of running calls, by lane and id
@@ -100,15 +101,15 @@ class Output:
         with self._lock:
             self._tail += text
             self.status.written += len(text)
-            if "\n" in text and (cut := self._complete()):
-                block, self._tail = self._tail[:cut], self._tail[cut:]
+            if cut := self._complete():
+                block, self._tail, self._looked = self._tail[:cut], self._tail[cut:], 0
                 self._block(block)
         self._changed()
 
     def end(self) -> None:
         """Show what is left of a reply: it is complete, or was interrupted."""
         with self._lock:
-            block, self._tail = self._tail, ""
+            block, self._tail, self._looked = self._tail, "", 0
             self._block(block)
             self._printed = False
             self.status.written = 0
@@ -133,7 +134,12 @@ class Output:
 
     def _complete(self) -> int:
         """How many characters of the tail are complete blocks, or lines if it is not rendered."""
-        return last_block(self._tail) if self._markdown else self._tail.rfind("\n") + 1
+        if not self._markdown:
+            return self._tail.rfind("\n") + 1
+        if "\n\n" not in self._tail[max(0, self._looked - 1) :]:
+            return 0
+        self._looked = len(self._tail)
+        return last_block(self._tail)
 
     # Events
 

@@ -147,7 +147,7 @@ def serve(
         words = command if folder else absolute(command)
         folder = folder or workspace_to_keep()
         _say(f"The command works in {folder}, which is kept.")
-        if model.prompts and model.is_recorded:  # recorded commands print what was recorded
+        if model.prompts:  # commands print what the replies expect, and git needs no user's name
             lead |= {SWITCH: "1", **REPRODUCIBLE}
         return run(words, folder, lead)
 

@@ -154,6 +154,8 @@ def test_a_narrowed_tool_takes_fewer_values_and_the_original_all_of_them() -> No
     enums = [one.get("enum") for one in narrowed.input_schema["properties"].values()]
     assert enums == [["red", "blue"], ["s"]]
     assert narrowed.run(None, {"colour": "red"}) == "reds"
+    with pytest.raises(UsageError, match="tool 'paint' has no parameter 'shade'"):
+        paint.narrowed(shade=["dark"])
     with pytest.raises(ArgumentsError, match="colour must be one of 'red', 'blue'"):
         narrowed.run(None, {"colour": "green"})
     assert paint.run(None, {"colour": "green", "size": "l"}) == "greenl"

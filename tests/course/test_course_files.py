@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 from project import ROOT
 
+from learnkit.course import content
 from learnkit.course import files as course_files
+from learnkit.course.content import load
 from learnkit.course.lab import recordings
+from learnkit.errors import UsageError
 
 
 def test_a_clone_has_them_at_its_top() -> None:
@@ -56,3 +59,15 @@ def test_a_wheel_has_them_in_the_package(wheel: Path) -> None:
     fill(wheel / "course")
     assert course_files.checkout() is None
     assert course_files.root() == wheel / "course"
+
+
+def test_a_slip_in_the_questions_names_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "s01").mkdir()
+    text = (content._LESSONS / "s01" / "questions.yaml").read_text("utf-8")
+    (tmp_path / "s01" / "questions.yaml").write_text(text.replace("exercises:", "exercise:", 1))
+    monkeypatch.setattr(content, "_LESSONS", tmp_path)
+    load.cache_clear()
+    with pytest.raises(UsageError, match=r"s01/questions.yaml cannot be used: KeyError: 'exerc"):
+        load("s01")

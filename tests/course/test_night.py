@@ -98,6 +98,16 @@ def test_the_panel_plays_what_the_page_asks_for() -> None:
     assert last["over"]["head"] == "2 of 12 hours survived, within the budget"
 
 
+def test_the_panel_says_that_an_hour_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise FileNotFoundError("there is no git")
+
+    monkeypatch.setattr("learnkit.course.games.night.panel.play", fail)
+    panel = Panel()
+    panel.play(["tools"])
+    assert panel.sent[-1]["over"]["head"].endswith("raised FileNotFoundError: there is no git")
+
+
 @pytest.mark.slow
 def test_the_choice_that_the_lesson_knows_survives_nine_within_the_budget() -> None:
     night = play(set(PARTS) - {"team", "protocols", "autonomy"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -149,6 +150,24 @@ def test_the_smallest_schedule_is_a_sentence() -> None:
     assert shrink(Naive, replay(Naive, ["bob", "alice", "bob", "alice", "carol"])).sentence == (
         "alice reads, bob writes, alice empties: “bob 1” is lost."
     )
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        (["bob write"], "step 1 can't be 'bob write': what comes then is 'bob writes'"),
+        (["alice empties", "bob writes"], "step 1 can't be 'alice empties'"),
+        (["bob", "alice writes", "alice"], "step 2 can't be 'alice writes'"),
+        (["bob", ""], None),
+        (["", "bob"], "step 1 can't be ''"),
+    ],
+)
+def test_a_step_that_can_not_come_is_refused(steps: list[str], said: str | None) -> None:
+    if said is None:
+        assert replay(Naive, steps).steps == ["bob writes"]
+        return
+    with pytest.raises(UsageError, match=re.escape(said)):
+        replay(Naive, steps)
 
 
 def test_a_lock_that_is_held_while_it_pauses_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

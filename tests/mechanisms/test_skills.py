@@ -363,6 +363,16 @@ def test_loaded_instructions_are_carried_as_they_were_given(tmp_path: Path) -> N
     assert given[3] == "more of it"
 
 
+def test_what_another_agent_loads_with_the_same_tool_is_its_own(tmp_path: Path) -> None:
+    write(tmp_path, "pdf")
+    write(tmp_path, "csv")
+    skills = Skills(tmp_path)
+    agent = run(skills, lk.use("load_skill", name="pdf"))
+    other = lk.Agent(lk.scripted([]), [lk.Toolbox(*skills.tools)], name="other")
+    other.tools["load_skill"].run(other, {"name": "csv"})
+    assert skills.carry(agent) == results(agent)[0]["content"]
+
+
 def test_what_stands_in_the_system_prompt_is_not_carried(tmp_path: Path) -> None:
     write(tmp_path, "pdf")
     skills = Skills(tmp_path, preload=["pdf"])

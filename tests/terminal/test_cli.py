@@ -73,6 +73,10 @@ def test_the_help_of_a_command_is_for_users_and_not_for_callers(command: str) ->
     assert "Args:" not in shown.stdout
 
 
+def test_a_folder_in_the_place_of_a_lesson_is_told_where_it_goes(tmp_path: Path) -> None:
+    assert "a folder for your copies goes after --folder" in learnkit("lab", str(tmp_path)).stderr
+
+
 def test_the_version_is_the_packages_own() -> None:
     shown = learnkit("--version")
     assert shown.returncode == 0

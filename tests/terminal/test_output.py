@@ -86,6 +86,17 @@ def test_a_streamed_reply_looks_like_the_whole_one(seed: int) -> None:
     assert printed(pieces, markdown=False) == REPLY.rstrip("\n") + "\n"
 
 
+def test_a_long_block_is_not_parsed_again_for_each_of_its_lines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed = list[str]()
+    monkeypatch.setattr(
+        "learnkit.terminal.output.last_block", lambda text: parsed.append(text) or 0
+    )
+    printed(["```\n", *[f"line {n}\n" for n in range(200)], "```\n"])
+    assert len(parsed) < 5
+
+
 def test_a_block_is_printed_once_it_is_complete() -> None:
     file = io.StringIO()
     output = Output(Console(file=file, width=60), markdown=True)
@@ -119,6 +130,7 @@ def test_what_a_model_writes_moves_no_cursor_and_hides_nothing() -> None:
         ("/HELP", "this list"),
         ("/tasks all", "/tasks takes no argument, so 'all' means nothing to it"),
         ("/show", "no tool has been called yet"),
+        ("/export no/there.md", "there is no folder"),
         ("/inbox nobody", "there is no inbox of 'nobody'; there are: lead"),
         ("/nothing", "there is no /nothing; there are: /help, "),
     ],

@@ -105,7 +105,11 @@ def test_a_person_is_the_model_and_a_script_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_without_a_key_the_chat_has_a_team_that_a_function_plays(tmp_path: Path) -> None:
+def test_without_a_key_the_chat_has_a_team_that_a_function_plays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LEARNKIT_REPRODUCIBLE")
+    monkeypatch.setenv("HOME", str(tmp_path))  # where git knows nobody's name
     team, mail = Model.of("s12").prompts
     typed = "".join(f"{line}\n" for line in (team, "Hello", mail, "/tasks"))
     ended = learnkit(tmp_path, "serve", "s12", "--", "learnkit", "chat", "--yes", typed=typed)

@@ -9,6 +9,7 @@ import pytest
 from canvases import said
 from workday import use
 
+import learnkit as lk
 from learnkit.core.token_count import estimate_tokens
 from learnkit.events.log import EventLog
 from learnkit.views import Messages
@@ -35,6 +36,13 @@ def test_a_request_carries_all_rows_above_it(story: EventLog) -> None:
     assert lengths[0].y < canvas["index 1"].y < lengths[1].y
     assert "Request 2 carries" in view.facts(state, 1)
     assert "Request 1 carries" not in view.facts(state, 1)
+
+
+def test_an_agent_of_another_name_than_lead_has_its_own_picture() -> None:
+    agent = lk.Agent(lk.scripted([lk.say("Hello.")]), name="reader")
+    agent.run("Hi.")
+    view = Messages(agent.events)
+    assert "Request 1 carries 1 message." in view.line(view.at())
 
 
 def test_a_request_for_a_summary_carries_other_messages(story: EventLog) -> None:

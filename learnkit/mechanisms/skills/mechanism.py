@@ -12,6 +12,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from learnkit.core.interface import Call, Result
 from learnkit.core.mechanism import Mechanism
@@ -78,7 +79,8 @@ class Skills(Mechanism):
                 known = ", ".join(self.skills) or "none"
                 raise UsageError(f"cannot preload skill {name!r}: {why}; the skills: {known}")
         self.preloaded = tuple(names)
-        self._loaded: dict[str, str] = {}  # in this conversation
+        # By agent: another agent may have been given the tool, and has a conversation of its own.
+        self._loaded: WeakKeyDictionary[Agent, dict[str, str]] = WeakKeyDictionary()
 
     @property
     def tools(self) -> Sequence[Tool]:
@@ -97,12 +99,12 @@ class Skills(Mechanism):
         Files of a skill are left out, since they can be read again; so are preloaded
         instructions, since they are in the system prompt.
         """
-        return "\n\n".join(self._loaded.values()) or None
+        return "\n\n".join(self._loaded.get(agent, {}).values()) or None
 
     def system(self, agent: Agent) -> str | None:
         """The catalogue, and the instructions that are loaded beforehand."""
         if not agent.messages:  # a conversation begins, and nothing is loaded in it yet
-            self._loaded.clear()
+            self._loaded.pop(agent, None)
         agent.emit(
             SkillsListed(
                 catalogue=estimate_tokens(self.catalogue),
@@ -143,7 +145,7 @@ class Skills(Mechanism):
         elif agent is not None:
             agent.emit(SkillLoaded(name=skill.name, tokens=estimate_tokens(text)))
             if skill.name not in self.preloaded:
-                self._loaded[skill.name] = text
+                self._loaded.setdefault(agent, {})[skill.name] = text
         return text
 
 

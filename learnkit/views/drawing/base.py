@@ -57,8 +57,8 @@ class View(ABC, Generic[S]):
 
     Args:
         events: an ``EventLog``, or any sequence of events.
-        lane: show only what happened to this agent; None shows everyone, or the lead where a view
-            is of one agent.
+        lane: show only what happened to this agent; None shows everyone, or the first one where a
+            view is of one agent.
         on_intent: called with the dict of a clicked ``data-intent``. It should append an event:
             the view itself changes only through the log.
     """
@@ -69,7 +69,7 @@ class View(ABC, Generic[S]):
     css: ClassVar[str] = ""
     #: The state before the first event.
     start: ClassVar[Any]
-    #: Whether it is a picture of one agent: without a lane, of the lead.
+    #: Whether it is a picture of one agent: without a lane, of the first one in the log.
     alone: ClassVar[bool] = False
     #: Displays views live: an entry point of the group ``learnkit.players``, loaded when needed.
     player: ClassVar[Player | None] = None
@@ -185,8 +185,8 @@ class View(ABC, Generic[S]):
         Args:
             event: any event of the log.
         """
-        lane = self.lane or ("lead" if self.alone else None)
-        return lane is None or event.lane == lane
+        first = next((one.lane for one in self.events), event.lane)
+        return event.lane == (self.lane or (first if self.alone else event.lane))
 
     def at(self, k: int | None = None) -> S:
         """The state after the first ``k`` events of the shown lane; None means all of them.

@@ -524,7 +524,6 @@ class Session {
       onchange: () => ((draft.forget = forget.checked), this.marks()),
     });
     forget.checked = draft.forget;
-    const nothing = () => desk.ask({ ask: desk.state.ask, reply: "[]", fault: "keep" });
     const row = build("div", { class: "row" });
     if (desk.state.tools.length) {
       row.append(
@@ -534,7 +533,6 @@ class Session {
         button("arguments that do not fit", spoil("arguments")),
       );
     }
-    if (faults) row.append(button("answer nothing", nothing, { title: "sends an empty reply to a harness that stores it" }));
     box.append(build("summary", {}, "Break it"), row);
     return box;
   }

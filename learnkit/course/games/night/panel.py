@@ -59,5 +59,10 @@ class NightPanel(Page):
             lesson = int(fault.lesson[1:])
             self.send({"passed": {**asdict(outcome), "lesson": lesson}})
 
-        night = play(parts, seen)
-        self.send({"over": {"head": night.headline, "line": night.took}})
+        try:
+            night = play(parts, seen)
+        except Exception as error:  # the page shows no traceback
+            head = f"✗ The harness raised {type(error).__name__}: {error}"
+            self.send({"over": {"head": head, "line": "Play without that part."}})
+        else:
+            self.send({"over": {"head": night.headline, "line": night.took}})

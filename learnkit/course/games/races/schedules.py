@@ -96,9 +96,24 @@ def run(make: Make, seed: int) -> Schedule:
 def replay(make: Make, steps: Iterable[str]) -> Schedule:
     """Run a schedule that is given as a list: names, or steps such as ``bob writes``.
 
-    Alice reads, and at her next step empties, whatever the list calls it; all others write.
+    Raises:
+        UsageError: if a step is none, or another one comes at its place.
     """
-    return _Race(make, [step.split()[0] for step in steps], None).run()
+    moves = [step.split() for step in steps]
+    schedule = _Race(make, [move[0] for move in moves if move], None).run()
+    for number, (move, done) in enumerate(zip(moves, schedule.steps, strict=False), 1):
+        if not move or (move[1:] and _kind(" ".join(move[1:])) != _kind(done.split()[1])):
+            raise UsageError(
+                f"step {number} can't be {' '.join(move)!r}: what comes then is {done!r}. Alice "
+                "reads and then empties, and whoever else moves writes"
+            )
+    return schedule
+
+
+def _kind(verb: str) -> str:
+    """Whether a step writes, begins to take messages, or is the end of that; else the verb."""
+    kinds = {"writes": "writes", **dict.fromkeys(("reads", "pauses"), "begins")}
+    return kinds.get(verb, "ends" if verb in VERBS.values() else verb)
 
 
 def shrink(make: Make, schedule: Schedule) -> Schedule:
@@ -115,7 +130,7 @@ def _smaller(make: Make, schedule: Schedule) -> Iterator[Schedule]:
     """The schedule without two of its steps, such as a whole read, or without one."""
     steps = list(enumerate(schedule.steps))
     for cut in (*combinations(range(len(steps)), 2), *combinations(range(len(steps)), 1)):
-        yield replay(make, [step for at, step in steps if at not in cut])
+        yield replay(make, [step.split()[0] for at, step in steps if at not in cut])
 
 
 class _Stopped(BaseException):
