@@ -84,7 +84,8 @@ for line in sys.stdin:
     result = {
         "tools": [{"name": "say", "inputSchema": {}}], "content": [{"type": "text", "text": said}]
     }
-    print("[info] got a line", 5, [], json.dumps({"id": id, "result": result}), sep="\\n", flush=True)
+    print("[info] got a line", 5, [], sep="\\n")
+    print(json.dumps({"id": id, "result": result}), flush=True)
 """
 
 
