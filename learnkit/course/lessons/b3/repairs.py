@@ -77,10 +77,9 @@ _NAMES = ("read_file", "bash", "sea.temperature", "the sea", "s" * 200, "größe
 _BOTH = [*((("harbour", one), ("forge", one)) for one in _NAMES), (("a", "tide"), ("a", "wind"))]
 #: Server and tool of two, of which the second may be refused.
 _EITHER = [
-    (("harbour", "sea.t"), ("harbour", "sea:t")),
+    (("the harbour", "sea.t"), ("the.harbour", "sea:t")),
     (("harbour", f"{'s' * 200}1"), ("harbour", f"{'s' * 200}2")),
     (("a", "b__c"), ("a__b", "c")),
-    (("the harbour", "sea"), ("the.harbour", "sea")),
 ]
 
 

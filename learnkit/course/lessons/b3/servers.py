@@ -15,8 +15,7 @@ def connected(agent: Any, servers: Mapping[str, Sequence[str]], **own: Any) -> I
 
     ``own`` has other values for the module, such as who answers for the user.
     """
-    settings = {"SERVERS": servers, "CONNECTED": {}, "TOOLS": dict(agent.TOOLS)}
-    with with_settings(agent, **settings, **own):
+    with with_settings(agent, SERVERS=servers, CONNECTED={}, TOOLS=dict(agent.TOOLS), **own):
         try:
             yield
         finally:
