@@ -17,7 +17,7 @@ from project import ROOT
 import learnkit as lk
 from learnkit.course import files
 from learnkit.course.agent_file.source import Source
-from learnkit.course.lessons.b3.explorable import TOOL
+from learnkit.course.lessons.b3.explorable import TOOL, crossing
 
 SERVER = ROOT / "tests" / "support" / "mcp_server.py"
 
@@ -72,8 +72,39 @@ def test_the_lessons_client_calls_the_officials_server(agent: Any) -> None:
 
     assert called("latest", city="Oslo")["content"].startswith("31.4 in Oslo")
     assert called("fail")["is_error"]
-    agent.SECONDS = 2
-    assert called("end")["is_error"], "a server that ends costs a result"
+    for _again in range(2):
+        assert called("end")["content"] == "RuntimeError: weather has ended"
+
+
+#: It says what it was handed, among lines that are no answers.
+TALKS = """\
+import json, os, sys
+for line in sys.stdin:
+    id, said = json.loads(line)["id"], json.dumps([os.getcwd(), "A_TOKEN" in os.environ])
+    result = {
+        "tools": [{"name": "say", "inputSchema": {}}], "content": [{"type": "text", "text": said}]
+    }
+    print("[info] got a line", 5, [], sep="\\n")
+    print(json.dumps({"id": id, "result": result}), flush=True)
+"""
+
+
+def test_a_log_on_stdout_is_no_answer_and_a_server_is_handed_no_key(
+    agent: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "talks.py").write_text(TALKS)
+    agent.ENV["A_TOKEN"] = "secret"
+    agent.SERVERS = {"talks": [sys.executable, str(tmp_path / "talks.py")]}
+    agent.POLICY["mcp"] = "allow"
+    call = {"id": "1", "name": "mcp__talks__say", "input": {"agent": "no name for our agent"}}
+    assert json.loads(agent.run_call(agent.Agent(), call)["content"]) == ["/", False]
+
+
+def test_the_text_says_from_how_many_tools_on_searching_pays() -> None:
+    text = files.notebook("b3").read_text("utf-8")
+    assert (
+        f"up to {crossing(1) - 1} with one search, and up to {crossing(3) - 1} with three" in text
+    )
 
 
 def test_a_tool_of_the_explorable_is_as_long_as_real_ones() -> None:

@@ -21,23 +21,19 @@ _TOOLS = [
 
 def check_find(find: Any) -> Verdict:
     """Search among sixteen tools."""
+    sea, tide, issue, issues, _, rain, outlook, *_ = (tool["name"] for tool in _TOOLS)
     cases: Cases = (
-        ("tools about “sea”, which is in “season”, too", (_TOOLS, "sea"), ["mcp__harbour__sea"]),
-        ("“SEA” in capitals", (_TOOLS, "SEA"), ["mcp__harbour__sea"]),
-        ("“tide”, which is in a name", (_TOOLS, "tide"), ["mcp__harbour__tide_times"]),
-        ("“place”, which ends a sentence", (_TOOLS, "place"), ["mcp__harbour__sea"]),
-        ("“rain tomorrow”", (_TOOLS, "rain tomorrow"), "mcp__forge__outlook"),
+        ("tools about “sea”, which is in “season”, too", (_TOOLS, "sea"), [sea]),
+        ("“SEA” in capitals", (_TOOLS, "SEA"), [sea]),
+        ("“times”, which is only in a name", (_TOOLS, "times"), [tide]),
+        ("“place”, which ends a sentence", (_TOOLS, "place"), [sea]),
+        ("“rain tomorrow”", (_TOOLS, "rain tomorrow"), [outlook, rain]),
         ("“volcano”, which is nowhere", (_TOOLS, "volcano"), []),
-        ("“times of the tide”", (_TOOLS, "times of the tide"), "mcp__harbour__tide_times"),
-        ("“list open issues”", (_TOOLS, "list open issues"), "mcp__forge__list-issues"),
-        ("“weather”, which nine have", (_TOOLS, "weather"), 5),
+        ("“tide times”", (_TOOLS, "tide times"), [tide]),
+        ("“list open issues”", (_TOOLS, "list open issues"), [issues, issue]),
     )
-    for what, given, right in cases:
-        found = find(*given)
-        shape = {str: found[:1] and found[0], int: len(found), list: found}[type(right)]
-        if wrong := first_wrong(lambda *_, shape=shape: shape, [(what, given, right)]):
-            return wrong
-    return None
+    many: Cases = [("“weather”, which nine have", (_TOOLS, "weather"), 5)]
+    return first_wrong(find, cases) or first_wrong(lambda *given: len(find(*given)), many)
 
 
 EXERCISES = {"find": check_find}

@@ -2,96 +2,108 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from queue import Queue
-from threading import Timer
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
 from learnkit.course.content import Repair, Verdict
-from learnkit.course.lessons.verdicts import with_settings
+from learnkit.course.lessons.verdicts import short, with_settings
 
 #: Seconds that an answer may take in these trials.
 _SECONDS = 0.6
+_NONE = "no answer in time"
+#: What arrives after request 7: the numbers of answers; None is a notification.
+_CASES: dict[str, list[int | None]] = {
+    "the answer alone": [7],
+    "a late answer to request 6, and then the answer": [6, 7],
+    "a notification before the answer": [None, 7],
+    "two late ones": [5, 6, 7],
+    "an answer to request 8, which you never made": [8, 7],
+    "only a late answer": [6],
+    "nothing": [],
+}
 
 
-def _line(number: int | None, text: str) -> str:
-    about = {"method": "notifications/message"} if number is None else {"id": number}
-    return json.dumps({"jsonrpc": "2.0", **about, "result": {"text": text}}) + "\n"
+def _line(number: int | None) -> dict[str, Any]:
+    return {"id": number, "result": {}} if number else {"method": "notifications/message"}
 
 
-def _answer(agent: Any, number: int, *lines: str) -> Any:
+def _answer(agent: Any, received: Queue[Any], *numbers: int | None) -> str:
     """What the learner's function makes of lines that are already there."""
-    server = SimpleNamespace(name="harbour", lines=Queue())
-    for line in lines:
-        server.lines.put(line)
+    for number in numbers:
+        received.put(_line(number))
     try:
-        return agent.answer_to(server, number).get("result", {}).get("text")
+        found = agent.answer_to(SimpleNamespace(name="harbour", received=received), 7)
     except TimeoutError:
-        return "no answer in time"
+        return _NONE
+    return f"the answer to {found['id']}" if "id" in found else "a notification"
 
 
 def check_answer(agent: Any) -> Verdict:
     """Late answers, notifications, and a server that talks without answering."""
-    cases = (
-        ("the answer alone", (_line(7, "right"),), "right"),
-        (
-            "a late answer to request 6, and then the answer",
-            (_line(6, "6"), _line(7, "right")),
-            "right",
-        ),
-        ("a notification before the answer", (_line(None, "news"), _line(7, "right")), "right"),
-        ("two late ones", (_line(5, "5"), _line(6, "6"), _line(7, "right")), "right"),
-        ("only a late answer", (_line(6, "6"),), "no answer in time"),
-        ("nothing", (), "no answer in time"),
-    )
     with with_settings(agent, SECONDS=_SECONDS):
-        for what, lines, right in cases:
-            if (found := _answer(agent, 7, *lines)) != right:
-                return f"request 7, {what}: it comes to {found!r}, not {right!r}"
-        return _in_time(agent, 0.5, 1, 1.5, 2) or _in_time(agent, 0.9)
+        for what, numbers in _CASES.items():
+            right = "the answer to 7" if 7 in numbers else _NONE
+            if (found := _answer(agent, Queue(), *numbers)) != right:
+                return f"request 7, {what}: it comes to {found}, not {right}"
+        late = _in_time(agent, 4, 0.5) or _in_time(agent, 1, 0.9)
+    with with_settings(agent, SECONDS=-1):  # a last notification came as the time was up
+        return late or (None if _answer(agent, Queue()) == _NONE else "no TimeoutError was raised")
 
 
-def _in_time(agent: Any, *parts: float) -> Verdict:
-    """Notifications at these parts of the limit must not stretch it."""
-    lines: Queue[str] = Queue()
-    timers = [Timer(_SECONDS * part, lines.put, [_line(None, "news")]) for part in parts]
-    for timer in timers:
-        timer.daemon = True
-        timer.start()
+def _in_time(agent: Any, number: int, part: float) -> Verdict:
+    """Notifications, one after each such part of the limit, must not stretch it."""
+    received: Queue[Any] = Queue()
+
+    def talk() -> None:
+        for _ in range(number):
+            time.sleep(_SECONDS * part)
+            received.put(_line(None))
+
+    Thread(target=talk, daemon=True).start()
     begun = time.monotonic()
-    try:
-        agent.answer_to(SimpleNamespace(name="harbour", lines=lines), 7)
-    except TimeoutError:
-        took = time.monotonic() - begun
-        last = f"{_SECONDS * parts[-1]:.1f} s"
-        long = f"with notifications until {last}, it waits {took:.1f} s in all, not {_SECONDS}"
-        return long if took > 1.5 * _SECONDS else None
-    finally:
-        for timer in timers:
-            timer.cancel()
-    return "no answer came, and it raised no TimeoutError"
+    if _answer(agent, received) != _NONE:
+        return "no answer came, and it raised no TimeoutError"
+    took, last = time.monotonic() - begun, _SECONDS * number * part
+    long = f"with notifications until {last:.1f} s, it waits {took:.1f} s in all, not {_SECONDS}"
+    return long if took > 1.5 * _SECONDS else None
+
+
+#: Tools of two servers, which both need a name.
+_NAMES = ("read_file", "bash", "sea.temperature", "the sea", "s" * 200, "größe")
+_BOTH = [*((("harbour", one), ("forge", one)) for one in _NAMES), (("a", "tide"), ("a", "wind"))]
+#: Server and tool of two, of which the second may be refused.
+_EITHER = [
+    (("the harbour", "sea.t"), ("the.harbour", "sea:t")),
+    (("harbour", f"{'s' * 200}1"), ("harbour", f"{'s' * 200}2")),
+    (("a", "b__c"), ("a__b", "c")),
+]
 
 
 def check_name(agent: Any) -> Verdict:
-    """Names of your own tools, of two servers, and some that the API refuses."""
-    servers = [SimpleNamespace(name=name) for name in ("harbour", "forge")]
-    for tool in ("read_file", "bash", "sea.temperature", "the sea", "s" * 200, "größe"):
-        names = [agent.name_of(server, {"name": tool}) for server in servers]
-        if names[0] in agent.TOOLS:
-            return f"the harbour's {tool} is called {names[0]}, and that's a tool of yours"
-        if names[0] == names[1]:
-            return f"{tool} of two servers has one name, {names[0]}: the second takes the place"
-        if wrong := [name for name in names if not re.fullmatch("[a-zA-Z0-9_-]{1,128}", name)]:
-            return f"a server's tool {tool!r} becomes {wrong[0]!r}, and the API refuses that name"
-    if agent.name_of(servers[0], {"name": "tide"}) == agent.name_of(servers[0], {"name": "wind"}):
-        return "two tools of one server have one name"
+    """Offer two tools, one after the other: none replaces another, and the API takes the names."""
+    for pair in [*_BOTH, *_EITHER]:
+        with with_settings(agent, TOOLS=dict(agent.TOOLS)):
+            for server, tool in pair:
+                known, what = dict(agent.TOOLS), f"{short(tool)} of the server {server!r}"
+                try:
+                    agent.add_tool(SimpleNamespace(name=server), {"name": tool, "inputSchema": {}})
+                except Exception as error:
+                    if pair in _EITHER and (server, tool) == pair[1]:
+                        break
+                    return f"{what} gets no name: {error!r}"
+                for name in agent.TOOLS:
+                    if agent.TOOLS[name] is not known.get(name, agent.TOOLS[name]):
+                        return f"{what} takes the place of another tool, {short(name)}"
+                    if not re.fullmatch("[a-zA-Z0-9_-]{1,128}", name):
+                        return f"{what} becomes {name!r}, and the API refuses that name"
     return None
 
 
 REPAIRS = {
     "answer_to": Repair(check_answer, "Each call gets its own answer, or none in time."),
-    "name_of": Repair(check_name, "A stranger's tool can't take the place of another one."),
+    "name_of": Repair(check_name, "No stranger's tool takes the place of another one."),
 }

@@ -10,10 +10,12 @@ from learnkit.course.lessons.verdicts import with_settings
 
 
 @contextmanager
-def connected(agent: Any, servers: Mapping[str, Sequence[str]], seconds: float) -> Iterator[None]:
-    """Let the module's next agent connect these servers, in a block; then they end."""
-    settings = {"SERVERS": servers, "CONNECTED": {}, "TOOLS": dict(agent.TOOLS)}
-    with with_settings(agent, **settings, SECONDS=seconds):
+def connected(agent: Any, servers: Mapping[str, Sequence[str]], **own: Any) -> Iterator[None]:
+    """Let the module's next agent connect these servers, in a block; then they end.
+
+    ``own`` has other values for the module, such as who answers for the user.
+    """
+    with with_settings(agent, SERVERS=servers, CONNECTED={}, TOOLS=dict(agent.TOOLS), **own):
         try:
             yield
         finally:
