@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from learnkit.events.log import Event
 from learnkit.events.sentences import ended, filled
-from learnkit.events.text import one_line
+from learnkit.events.text import clean, one_line
 from learnkit.events.vocabulary import declaration, read
 
 #: Columns of the longest title, and of the longest line below one.
@@ -28,7 +28,7 @@ _OWN = ("message", "model.", "tool.", "run.", "permission.", "race.")
 def told(event: Event) -> str:
     """What an event means, with the agent's name where the sentence lacks it."""
     own = event.lane != "lead" and event.type.startswith(_OWN)
-    return f"{event.lane}: {describe(event)}" if own else describe(event)
+    return f"{clean(event.lane)}: {describe(event)}" if own else describe(event)
 
 
 def describe(event: Event) -> str:

@@ -47,6 +47,9 @@ def test_the_next_session_sees_the_index_and_can_read_the_note(tmp_path: Path) -
 
 def test_a_note_is_changed_found_and_deleted(tmp_path: Path) -> None:
     memory = lk.Memory(tmp_path)
+    write(memory, "long", "old " + "ж" * 15_000 + " tail", "two bytes a letter")
+    call(memory, "memory_replace", name="long", old="old", new="new")
+    assert "жж tail" in call(memory, "memory_view", name="long")
     write(memory, "a", "one two one", "about A")
     with pytest.raises(ToolError, match="2 times"):
         call(memory, "memory_replace", name="a", old="one", new="x")

@@ -169,6 +169,9 @@ def test_a_player_that_missed_something_is_sent_it_again() -> None:
     assert len(player.patches) == 3 * BATCH + 1
     assert player.frame() == Marks(log).at()
     feed.replay(10**9)
+    log.append("mark.made", number=0)
+    feed.flush()
+    assert len(player.patches) == 3 * BATCH + 2, "who asks for too much gets what comes next"
     feed.replay(-1)
     late, player.patches = player.frame(), []
     feed.replay(0)
