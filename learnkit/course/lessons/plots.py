@@ -1,15 +1,32 @@
-"""What the explorables' pictures share: a scale with its lines, and the bills of two ways."""
+"""What the explorables' pictures share: their signs, a scale, and the bills of two ways."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.display import Canvas, text_width
 from learnkit.views.drawing.plot import short
 
 #: Room for the numbers of a scale, and for the names of curves; the upper edge of bills, and their
 #: 0, in pixels.
 LEFT, NAMES, TOP, BASE = 38, 88, 52, 236
+
+
+def signs(canvas: Canvas, y: float, entries: Iterable[tuple[str, str, str]]) -> None:
+    """Draw what a picture is made of, each with its words: shape, mark, words."""
+    x = 0.0
+    for shape, mark, words in entries:
+        key = f"sign {words}"
+        if shape == "bar":
+            canvas.bar(key, x, y - 10, 12, 12, mark, "p")
+        elif shape == "line":
+            canvas.edge(key, "M0 0V14", mark, "w", x=x + 6, y=y - 11)
+        elif shape in ("disc", "ring"):
+            canvas.dot(key, x + 6, y - 4, 6, mark, style="cg" if shape == "ring" else "c")
+        else:
+            canvas.text(key, x + 6, y, shape, "bc", mark)
+        canvas.text(f"means {words}", x + 18, y, words, "q")
+        x += 34 + text_width(words)
 
 
 def scale(
@@ -31,44 +48,52 @@ def scale(
 def bills(
     canvas: Canvas,
     ways: Mapping[str, Callable[[int], float]],
-    dragged: range,
+    now: int,
     axis: range,
     what: str,
     costs: range,
+    first: int,
     said: str,
 ) -> None:
-    """Draw what each way costs in tokens of plain input, as far as it was dragged.
+    """Draw what each way costs in tokens of plain input: heavily as far as it was dragged.
 
     Args:
         canvas: of the picture, whose height this gives.
         ways: name -> what so many cost.
-        dragged: the numbers that the curves go through.
+        now: the number that is dragged.
         axis: the numbers below, the last one at the end.
         what: is counted there.
         costs: the numbers of the scale.
-        said: above the curves.
+        first: the number where the cheaper way changes; it is marked once it was reached.
+        said: what is so from there on.
     """
-    right, now = canvas.width - NAMES, dragged[-1]
-    unit, step = (BASE - TOP) / costs[-1], (right - LEFT) / axis[-1]
-    canvas.text("bill in", 0, TOP - 40, "bill, in tokens of plain input", "b")
+    right, last = canvas.width - NAMES, axis[-1]
+    unit, step = (BASE - TOP) / costs[-1], (right - LEFT) / last
+    canvas.text("bill in", 0, 12, "bill, in tokens of plain input", "b")
     scale(canvas, "bill", costs, BASE, unit, right)
-    x = LEFT + now * step
-    canvas.edge("cause", f"M0 0V{BASE - TOP}", "cause", "d", x=x, y=TOP)
     for number in axis:
         place = LEFT + number * step
         canvas.edge(f"line {number}", f"M{place:g} {BASE}V{BASE + 5}")
         canvas.text(f"tick {number}", place, BASE + 18, str(number), "qc")
     canvas.text("what", right + 18, BASE + 18, what, "q")
+    x = LEFT + now * step
+    canvas.edge("cause", f"M0 0V{BASE - TOP}", "cause", "d", x=x, y=TOP)
     low = 0.0  # two names never share a line
     falling = sorted(ways, key=lambda way: -ways[way](now))
-    for way in falling:
-        best = way == falling[-1]
-        mark, cost = "cause" if best else "system", ways[way]
-        spots = [f"{LEFT + n * step:.0f} {BASE - cost(n) * unit:.0f}" for n in dragged]
-        canvas.edge(f"{way} curve", f"M{'L'.join(spots)}", mark, "w" if best else "")
-        y = BASE - cost(now) * unit
-        canvas.dot(f"{way} now", x, y, 5 if best else 3, mark)
-        low = max(low + 14, y + 4)
-        canvas.text(f"{way} line", x + 9, low, way, "b" if best else "q", mark)
-    canvas.text("crossing", 0, TOP - 20, said, "q")
+    for way in sorted(ways, key=lambda way: -ways[way](last)):
+        best, cost = way == falling[-1], ways[way]
+        mark = "cause" if best else "system"
+        for part, end, style in (("whole", last, "d"), ("curve", now, "w")):
+            numbers = [*range(0, end, axis.step // 5), end]
+            spots = [f"{LEFT + n * step:.0f} {BASE - cost(n) * unit:.0f}" for n in numbers]
+            canvas.edge(f"{way} {part}", f"M{'L'.join(spots)}", mark, style)
+        canvas.dot(f"{way} now", x, BASE - cost(now) * unit, 5 if best else 4, mark)
+        low = max(low + 15, BASE - cost(last) * unit + 4)
+        canvas.text(f"{way} line", right + 9, low, way, "b" if best else "", mark)
+    if first <= now:
+        x, y = LEFT + first * step, BASE - ways[falling[-1]](first) * unit
+        canvas.edge("from", f"M0 0V{y - TOP + 5:g}", "plain", x=x, y=TOP - 10)
+        canvas.dot("crossing", x, y, 5, "plain", style="cg")
+        line = f"from {first} {what} on, {said}"
+        canvas.text("first", min(x, canvas.width - text_width(line) - 4), TOP - 15, line)
     canvas.height = BASE + 24

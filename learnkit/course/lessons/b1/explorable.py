@@ -82,28 +82,40 @@ def way(step: Step, user: str) -> list[tuple[str, str, str]]:
 
 
 def draw(width: float, call: Step, user: str) -> Answer:
-    """Draw the gates that a call comes to."""
+    """Draw the gates, the call's line through those that let it pass, and how all calls fare."""
     canvas, passed = Canvas(width), way(call, user)
-    canvas.text("call", 0, 18, f"{call.tool} {call.about}", "m", "call")
     last, said, _ = passed[-1]
     through = said != STOPS
-    end = _FIRST + (len(GATES) * _ROW + 8 if through else len(passed) * _ROW - 34)
-    canvas.edge("way", f"M0 0V{end - 24}", "call", "w", x=_LINE, y=24)
+    canvas.text("call", 0, 14, f"{call.tool} {call.about}", "m", "call")
+    low = _FIRST + len(GATES) * _ROW
     for place, gate in enumerate(GATES):
         said, saw = passed[place][1:] if place < len(passed) else ("", "isn't asked any more")
         mark, style = {PASSES: ("done", ""), STOPS: ("failed", ""), "": ("", "d")}[said]
-        lines = _SEES[gate], saw
         y = _FIRST + place * _ROW
-        canvas.box(gate, 2 * _LINE, y, width - 2 * _LINE, 44, mark, lines, style)
-    canvas.dot("now", _LINE, end, 7, "call" if through else "failed", "" if through else "✗")
+        canvas.box(gate, 0, y, width, _TALL, mark, (), style)
+        canvas.rows(f"{gate} sees", 2 * _LINE + 8, y + 19, (_SEES[gate], saw), "n", mark)
+    end = low - 4 if through else _FIRST + (len(passed) - 1) * _ROW + _TALL / 2
+    head = "m-5 -8l5 8l5 -8" * through
+    canvas.edge("way", f"M0 0V{end - 22:g}{head}", "call", "w", x=_LINE, y=22)
+    for place, (gate, said, _) in enumerate(passed):
+        y = _FIRST + place * _ROW + _TALL / 2
+        mark, glyph = ("done", "✓") if said == PASSES else ("failed", "✗")
+        canvas.dot(f"{gate} said", _LINE, y, 9, mark, glyph)
     happens = call.end or "it runs, and does no harm"
-    canvas.text("end", 2 * _LINE, _FIRST + len(GATES) * _ROW + 12, happens * through, "b")
-    canvas.height = _FIRST + len(GATES) * _ROW + 24
+    canvas.text("end", 0, low + 14, happens * through, "b")
+    ends = [way(one, user)[-1][1] != STOPS for one in STEPS]
+    canvas.text("all", 0, low + 42, f"{sum(ends)} of {len(ends)} calls get through", "q")
+    base, each = low + 60, (width - 2 * _LINE) / (len(STEPS) - 1)
+    for number, (one, free) in enumerate(zip(STEPS, ends, strict=True)):
+        mark, glyph = ("done", "✓") if free else ("failed", "✗")
+        x = _LINE + number * each
+        canvas.dot(f"call {number}", x, base, 10 if one is call else 8, mark, glyph)
+    canvas.height = base + 14
     finding = f"Nothing stops this call: {happens}."
     if not through:
         names = {MODE: "Plan mode stops", RULES: "The rules ask you, and you stop"}
         finding = f"{names.get(last, f'The {last} stops')} this call."
-    return Answer(finding, canvas, _ASSUMES)
+    return Answer(finding, canvas, _ASSUMES, axis=(_LINE, base, width - _LINE, base))
 
 
 def explorable() -> Explorable:
@@ -123,7 +135,7 @@ _SEES = {
     RULES: "Rules see its commands, or its path",
     BOX: "The sandbox sees what is written",
 }
-_LINE, _FIRST, _ROW = 12, 34, 56
+_LINE, _FIRST, _ROW, _TALL = 18, 34, 54, 44
 _ASSUMES = (
     f"The rules allow {', '.join(ALLOWED)}. The guard refuses whatever has “stations” in it. In "
     "the sandbox, stations/ is read-only. All calls were made in agent_beyond.py as the lesson "

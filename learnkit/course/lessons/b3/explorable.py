@@ -53,27 +53,25 @@ def crossing(searches: int) -> int:
 
 
 def draw(width: float, tools: int, searches: str) -> Answer:
-    """Draw both bills, as far as they were dragged."""
+    """Draw both bills, and how far they were dragged."""
     canvas, times = Canvas(width), int(searches[0])
     first = crossing(times)
-    best = SEARCHED if tools >= first else LISTED
+    best = "search for them" if tools >= first else "have them listed"
     ways = {way: partial(bill, searches=times, way=way) for way in (LISTED, SEARCHED)}
-    said = f"from {first} tools on, searching costs less" if first <= tools else ""
-    dragged, axis = range(0, tools + 1, _EACH), range(0, MOST + 1, 50)
-    bills(canvas, ways, dragged, axis, "tools", range(0, 80_001, 20_000), said)
-    costs = {way: short(round(bill(tools, times, way))) for way in (LISTED, SEARCHED)}
+    axis, costs = range(0, MOST + 1, 50), range(0, 60_001, 20_000)
+    bills(canvas, ways, tools, axis, "tools", costs, first, "searching costs less")
+    listed, searched = (short(round(cost(tools))) for cost in ways.values())
     because = (
-        f"Listed, they cost {costs[LISTED]} tokens of plain input, and {costs[SEARCHED]} with "
-        f"{searches}. Each search is one more request, which reads from the cache what was there "
-        "before."
+        f"Listed, they cost {listed} tokens of plain input, and {searched} with {searches}. Each "
+        "search is one more request, which reads from the cache what was there before."
     )
-    finding = f"With {tools} tools, it costs less to have them {best}."
+    finding = f"With {tools} tools, it costs less to {best}."
     return Answer(finding, canvas, _ASSUMES, because, (LEFT, BASE, width - NAMES, BASE))
 
 
 def explorable() -> Explorable:
     """The bills, with the number of tools to drag."""
-    number = drag(range(0, MOST + 1, _EACH), 0, "tools of servers")
+    number = drag(range(0, MOST + 1, _EACH), 40, "tools of servers")
     return explore(draw, tools=number, searches=pick(("1 search", "3 searches"), label="with"))
 
 

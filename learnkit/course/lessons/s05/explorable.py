@@ -64,13 +64,12 @@ def crossing(loads: str) -> int:
 
 
 def draw(width: float, used: int, loads: str) -> Answer:
-    """Draw the bills, as far as they were dragged."""
+    """Draw the bills, and how far they were dragged."""
     canvas = Canvas(width)
     best, first = cheapest(used, loads), crossing(loads)
     ways = {way: partial(bill, preloaded=n, loads=loads) for way, n in WAYS.items()}
-    said = f"from {first} skills on, preloading costs least" if first <= used else ""
-    axis = range(0, SKILLS + 1, 5)
-    bills(canvas, ways, range(used + 1), axis, "skills", range(0, 240_001, 80_000), said)
+    axis, costs = range(0, SKILLS + 1, 5), range(0, 240_001, 80_000)
+    bills(canvas, ways, used, axis, "skills", costs, first, "preloading costs least")
     line = LEFT, BASE, width - NAMES, BASE
     return Answer(_finding(used, best), canvas, _assumes(), _because(used, loads, best), line)
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
+from learnkit.course.lessons.plots import signs
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.plot import legend
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
 #: Seconds for which each teammate has work of its own, from the beginning.
@@ -24,9 +25,12 @@ HABITS = {
     for every, limit in ((5.0, 20.0), (2.0, 20.0), (5.0, 30.0))
 }
 ARRIVALS = tuple(second + 0.5 for second in range(41))
-#: The scale of the picture, in seconds.
-SCALE = 80.0
-_SIGNS = (("working", "works"), ("idle", "idle, line: looks"), ("shutdown", "disc: shuts down"))
+_SIGNS = (
+    ("bar", "working", "works"),
+    ("bar", "idle", "idle"),
+    ("line", "idle", "looks"),
+    ("disc", "shutdown", "shuts down"),
+)
 At = Callable[[float], float]
 #: Room for the names, the lane of the task, those of the teammates, and how tall they are.
 _LEFT, _TASK, _LANES, _LANE, _TALL = 44.0, 54.0, 92.0, 46.0, 30.0
@@ -92,24 +96,30 @@ def day(arrival: float, every: float, limit: float) -> Day:
     return Day(lives, taker, claimed)
 
 
+@cache
+def latest(every: float, limit: float) -> float:
+    """When the last teammate shuts down at the latest, whenever the task comes, in seconds."""
+    return max(day(arrival, every, limit).last for arrival in ARRIVALS)
+
+
 def draw(width: float, arrival: float, habit: str) -> Answer:
     """The task and both teammates on one axis."""
     canvas = Canvas(width)
     every, limit = HABITS[habit]
     run = day(arrival, every, limit)
-    room = width - _LEFT - 12
+    room, end = width - _LEFT - 12, latest(every, limit)
 
     def at(time: float) -> float:
-        return round(_LEFT + room * time / SCALE)
+        return round(_LEFT + room * time / end)
 
-    legend(canvas, 0, 1, _SIGNS)
+    signs(canvas, 14, _SIGNS)
     low = _LANES + _LANE * len(BUSY)
     x = at(arrival)
     canvas.edge("arrival", f"M0 0V{low - _TASK:g}", "cause", "d", x=x, y=_TASK)
     _task(canvas, run, arrival, at)  # its arrow lies under the lanes
     for number, (name, life) in enumerate(run.lives.items()):
         _life(canvas, name, life, number + 1, at)
-    for mark in range(0, int(SCALE) + 1, 20):
+    for mark in range(0, int(end) + 1, 10):
         canvas.edge(f"tick {mark}", "M0 0V6", x=at(mark), y=low)
         canvas.text(f"time {mark}", at(mark), low + 18, f"{mark} s", "qc", width=40)
     canvas.height = low + 24
