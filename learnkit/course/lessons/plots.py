@@ -13,18 +13,17 @@ LEFT, NAMES, TOP, BASE = 38, 88, 52, 236
 
 
 def signs(canvas: Canvas, y: float, entries: Iterable[tuple[str, str, str]]) -> None:
-    """Draw what a picture is made of, each with its words: shape, mark, words."""
+    """Draw what a picture is made of: a bar, a line, ✗ or a disc's style; its mark; its words."""
     x = 0.0
     for shape, mark, words in entries:
-        key = f"sign {words}"
         if shape == "bar":
-            canvas.bar(key, x, y - 10, 12, 12, mark, "p")
+            canvas.bar(f"sign {words}", x, y - 10, 12, 12, mark, "p")
         elif shape == "line":
-            canvas.edge(key, "M0 0V14", mark, "w", x=x + 6, y=y - 11)
-        elif shape in ("disc", "ring"):
-            canvas.dot(key, x + 6, y - 4, 6, mark, style="cg" if shape == "ring" else "c")
+            canvas.edge(f"sign {words}", "M0 0V14", mark, "w", x=x + 6, y=y - 11)
+        elif shape == "✗":
+            canvas.text(f"sign {words}", x + 6, y, shape, "bc", mark)
         else:
-            canvas.text(key, x + 6, y, shape, "bc", mark)
+            canvas.dot(f"sign {words}", x + 6, y - 4, 6, mark, style=shape)
         canvas.text(f"means {words}", x + 18, y, words, "q")
         x += 34 + text_width(words)
 

@@ -13,19 +13,21 @@ import pytest
 from learnkit.course.lessons.b2.explorable import (
     FOUND,
     GONE,
+    LINE,
+    LINES,
+    MOMENTS,
     MORE,
-    NEWEST,
     NOTES,
+    PLACES,
     SENT,
-    WHOLE,
-    listed,
+    draw,
     state,
-    tokens,
 )
 from learnkit.course.lessons.b2.notes import write_notes
 from learnkit.course.lessons.verdicts import with_settings
+from learnkit.views.drawing.display import WIDE
 
-RULE, LINE = "Temperatures are in °C.", "What counts as hot in Oslo."
+RULE, TOLD = "Temperatures are in °C.", "What counts as hot in Oslo."
 
 
 @pytest.fixture
@@ -40,7 +42,7 @@ def found(agent: Any, folder: Path) -> tuple[str, str]:
     """Where a new agent has the rule, and the note."""
     with with_settings(agent, ROOT=folder):
         lead = agent.Agent()
-        if LINE in lead.system:
+        if TOLD in lead.system:
             where = SENT
         else:
             try:
@@ -55,10 +57,10 @@ def test_a_rule_and_a_note_survive_what_it_says(agent: Any, tmp_path: Path) -> N
     write_notes(folder / ".memory", NOTES)
     (folder / "AGENTS.md").write_text(RULE, "utf-8")
     with with_settings(agent, ROOT=folder):
-        agent.remember(agent.Agent(), "oslo-limit", LINE, "From 28 °C.")
+        agent.remember(agent.Agent(), "oslo-limit", TOLD, "From 28 °C.")
 
     def expected(moment: str) -> tuple[str, str]:
-        return state("AGENTS.md", moment, NEWEST), state("a note", moment, NEWEST)
+        return state("AGENTS.md", moment), state("a note", moment)
 
     assert found(agent, folder) == expected("a new session")
     old = folder / ".memory" / "oslo-limit.md"
@@ -68,7 +70,8 @@ def test_a_rule_and_a_note_survive_what_it_says(agent: Any, tmp_path: Path) -> N
         assert path.stat().st_mtime_ns >= old.stat().st_mtime_ns
     assert found(agent, folder) == expected("300 more notes")
     lines = agent.listed(folder / ".memory").splitlines()
-    assert len(lines) - 1 == listed("300 more notes", NEWEST)
+    assert len(lines) - 1 == LINES
+    assert f"newest {LINES} lines" in draw(WIDE, "300 more notes").because
 
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
@@ -79,17 +82,32 @@ def test_a_rule_and_a_note_survive_what_it_says(agent: Any, tmp_path: Path) -> N
 
 def test_a_summary_replaces_messages_and_not_the_system_prompt(agent: Any) -> None:
     lead = agent.Agent()
-    agent.remember(lead, "oslo-limit", LINE, "From 28 °C.")
-    assert LINE not in lead.system
-    assert LINE in agent.Agent().system
-    assert state("a note", "a compaction", NEWEST) == SENT
-    assert state("said in the session", "a compaction", NEWEST) == FOUND
+    agent.remember(lead, "oslo-limit", TOLD, "From 28 °C.")
+    assert TOLD not in lead.system
+    assert TOLD in agent.Agent().system
+    assert state("a note", "a compaction") == SENT
+    assert state("the session", "a compaction") == FOUND
 
 
 def test_a_line_is_about_as_long_as_a_real_one(agent: Any, tmp_path: Path) -> None:
-    agent.remember(agent.Agent(), "oslo-limit", LINE, "From 28 °C.")
+    agent.remember(agent.Agent(), "oslo-limit", TOLD, "From 28 °C.")
     size = len(agent.listed(tmp_path / ".memory")) / 4
-    assert size == pytest.approx(tokens("a note", "a turn", WHOLE), rel=0.1)
+    assert size == pytest.approx(LINE, rel=0.1)
+
+
+def test_the_title_and_the_lit_column_say_what_the_dots_do() -> None:
+    looks = {"done": SENT, "pending": FOUND, "failed": GONE}
+    for at, moment in enumerate(MOMENTS):
+        answer = draw(WIDE, moment)
+        shown = {shape.key: shape for shape in answer.canvas.shapes}
+        for place in PLACES:
+            found = state(place, moment)
+            (words,) = shown[f"{place} now"].lines
+            assert looks[shown[f"{place} now"].mark] == found
+            assert words.endswith("tokens") if found == SENT else words == found
+            assert (place in answer.finding) == (found == SENT)
+            dot = shown.get(f"{place} dot {at}")
+            assert (looks[dot.mark] if dot else GONE) == found
 
 
 def test_memory_keeps_a_strangers_note_apart_and_other_tools_do_not(agent: Any) -> None:

@@ -84,37 +84,36 @@ def way(step: Step, user: str) -> list[tuple[str, str, str]]:
 def draw(width: float, call: Step, user: str) -> Answer:
     """Draw the gates, the call's line through those that let it pass, and how all calls fare."""
     canvas, passed = Canvas(width), way(call, user)
-    last, said, _ = passed[-1]
-    through = said != STOPS
+    last, through = passed[-1][0], passed[-1][1] != STOPS
     canvas.text("call", 0, 14, f"{call.tool} {call.about}", "m", "call")
     low = _FIRST + len(GATES) * _ROW
     for place, gate in enumerate(GATES):
         said, saw = passed[place][1:] if place < len(passed) else ("", "isn't asked any more")
-        mark, style = {PASSES: ("done", ""), STOPS: ("failed", ""), "": ("", "d")}[said]
-        y = _FIRST + place * _ROW
+        mark, style, glyph = _LOOKS[said]
+        y, x = _FIRST + place * _ROW, 2 * _LINE + 8
         canvas.box(gate, 0, y, width, _TALL, mark, (), style)
-        canvas.rows(f"{gate} sees", 2 * _LINE + 8, y + 19, (_SEES[gate], saw), "n", mark)
-    end = low - 4 if through else _FIRST + (len(passed) - 1) * _ROW + _TALL / 2
-    head = "m-5 -8l5 8l5 -8" * through
-    canvas.edge("way", f"M0 0V{end - 22:g}{head}", "call", "w", x=_LINE, y=22)
-    for place, (gate, said, _) in enumerate(passed):
-        y = _FIRST + place * _ROW + _TALL / 2
-        mark, glyph = ("done", "✓") if said == PASSES else ("failed", "✗")
-        canvas.dot(f"{gate} said", _LINE, y, 9, mark, glyph)
+        canvas.text(f"{gate} sees", x, y + 19, _SEES[gate], "bn", mark)
+        canvas.text(f"{gate} saw", x, y + 35, saw, "n", mark)
+        if said:
+            on = _TALL + 9 if said == PASSES else _TALL / 2
+            canvas.edge(f"way {gate}", f"M0 -10V{on:g}", "call", "w", x=_LINE, y=y)
+            canvas.dot(f"{gate} said", _LINE, y + _TALL / 2, 9, mark, glyph)
     happens = call.end or "it runs, and does no harm"
-    canvas.text("end", 0, low + 14, happens * through, "b")
-    ends = [way(one, user)[-1][1] != STOPS for one in STEPS]
-    canvas.text("all", 0, low + 42, f"{sum(ends)} of {len(ends)} calls get through", "q")
+    if through:
+        canvas.edge("through", "M-5 -8L0 0L5 -8", "call", "w", x=_LINE, y=low)
+        canvas.text("end", 2 * _LINE + 8, low + 6, happens, "b")
+    ends = [way(one, user)[-1][1] for one in STEPS]
+    free = len(ends) - ends.count(STOPS)
+    canvas.text("all", 0, low + 40, f"{free} of {len(ends)} calls get through", "q")
     base, each = low + 60, (width - 2 * _LINE) / (len(STEPS) - 1)
-    for number, (one, free) in enumerate(zip(STEPS, ends, strict=True)):
-        mark, glyph = ("done", "✓") if free else ("failed", "✗")
-        x = _LINE + number * each
-        canvas.dot(f"call {number}", x, base, 10 if one is call else 8, mark, glyph)
+    for number, end in enumerate(ends):
+        mark, _, glyph = _LOOKS[end]
+        radius = 10 if STEPS[number] is call else 8
+        canvas.dot(f"call {number}", _LINE + number * each, base, radius, mark, glyph)
     canvas.height = base + 14
-    finding = f"Nothing stops this call: {happens}."
-    if not through:
-        names = {MODE: "Plan mode stops", RULES: "The rules ask you, and you stop"}
-        finding = f"{names.get(last, f'The {last} stops')} this call."
+    names = {MODE: "Plan mode stops", RULES: "The rules ask you, and you stop"}
+    stopped = f"{names.get(last, f'The {last} stops')} this call."
+    finding = f"Nothing stops this call: {happens}." if through else stopped
     return Answer(finding, canvas, _ASSUMES, axis=(_LINE, base, width - _LINE, base))
 
 
@@ -135,6 +134,7 @@ _SEES = {
     RULES: "Rules see its commands, or its path",
     BOX: "The sandbox sees what is written",
 }
+_LOOKS = {PASSES: ("done", "", "✓"), STOPS: ("failed", "", "✗"), "": ("", "d", "")}
 _LINE, _FIRST, _ROW, _TALL = 18, 34, 54, 44
 _ASSUMES = (
     f"The rules allow {', '.join(ALLOWED)}. The guard refuses whatever has “stations” in it. In "

@@ -20,7 +20,7 @@ BECAUSE = {
 }
 MOMENTS = tuple(BECAUSE)
 SENT, FOUND, GONE = "sent", "in a file", "gone"
-PLACES = {"said in the session": "the session", "AGENTS.md": "", "a note": "", "a checkpoint": ""}
+PLACES = ("the session", "AGENTS.md", "a note", "a checkpoint")
 #: Tokens of the fact, of a line in the list of notes, and how many notes there were before, and
 #: are added; of how many a line is sent.
 FACT, LINE, NOTES, MORE, LINES = 40, 20, 20, 300, 200
@@ -33,7 +33,7 @@ def state(place: str, moment: str) -> str:
         return SENT
     if moment == "a move to another machine":  # the other three are on the disk of this one
         return GONE
-    last = {"said in the session": "a turn", "a note": "a new session"}.get(place)
+    last = {"the session": "a turn", "a note": "a new session"}.get(place)
     return SENT if last and at <= MOMENTS.index(last) else FOUND
 
 
@@ -41,44 +41,38 @@ def draw(width: float, moment: str) -> Answer:
     """Draw what becomes of a fact in four places, and light what is so after a moment."""
     canvas, now = Canvas(width), MOMENTS.index(moment)
     # On a phone, a name is above its row.
-    beside, above = (150, 0) if width > 560 else (0, 17)
+    beside, above = (150, 0) if width > 560 else (0, 19)
     step, row = (width - beside) / len(MOMENTS), _ROW + above
     xs = [beside + (number + 0.5) * step for number in range(len(MOMENTS))]
     base = _FIRST + len(PLACES) * row
     canvas.text("fact", 0, 14, "The fact: “In Oslo, it's hot from 25 °C.”", "q")
-    for number, (one, x) in enumerate(zip(MOMENTS, xs, strict=True)):
-        lit = number == now
-        if lit:
-            canvas.bar("now", x - step / 2, _HEAD, step, _FIRST - _HEAD, "cause", "p")
-        lines = wrapped(one, step + 4)
-        canvas.rows(f"moment {number}", x, _HEAD + 17, lines, "cn", "cause" * lit)
+    for one, x in zip(MOMENTS, xs, strict=True):
+        canvas.rows(one, x, 41, wrapped(one, step + 4), "c", "cause" * (one == moment))
     for number, place in enumerate(PLACES):
         top = _FIRST + number * row
         y = top + above + 16
-        found = [state(place, one) for one in MOMENTS]
         canvas.edge(f"{place} line", f"M0 0H{width:g}", y=top)
-        canvas.text(f"{place} name", 0, y + 4 if beside else top + 15, place, "b")
+        canvas.text(place, 0, y + 4 if beside else top + 15, place, "b")
         canvas.bar(f"{place} lit", xs[now] - step / 2, y - 16, step, _ROW, "cause", "p")
-        for at, (one, x) in enumerate(zip(found, xs, strict=True)):
-            mark, key = _MARKS[one], f"{place} dot {at}"
-            if one == GONE:
-                canvas.text(key, x, y + 4, "✗", "bcn", mark)
-                continue
-            far = one == FOUND
-            if at:
-                way = f"M{6 - step:g} 0H-6"
-                canvas.edge(f"{place} {at}", way, mark, "d" if far else "w", x=x, y=y)
-            canvas.dot(key, x, y, 6, mark, style="cg" if far else "c")
-        so = f"{LINE if place == 'a note' else FACT} tokens" if found[now] == SENT else found[now]
-        canvas.text(f"{place} now", xs[now], y + 22, so, "cn", _MARKS[found[now]])
+        for at, (one, x) in enumerate(zip(MOMENTS, xs, strict=True)):
+            found = state(place, one)
+            mark, line, disc = _LOOKS[found]
+            if found == GONE:
+                canvas.text(f"{place} lost", x, y + 4, "✗", "bcn", mark)
+            else:
+                canvas.dot(f"{place} dot {at}", x, y, 6, mark, style=disc)
+            if at and line:
+                canvas.edge(f"{place} {at}", f"M{6 - step:g} 0H-6", mark, line, x=x, y=y)
+            if one == moment:
+                so = f"{LINE if place == 'a note' else FACT} tokens" if found == SENT else found
+                canvas.text(f"{place} now", x, y + 22, so, "cn", mark)
     canvas.edge("axis", f"M0 0H{width:g}", y=base)
     signs(canvas, base + 22, _SIGNS)
     canvas.height = base + 32
-    sent = [PLACES[one] or one for one in PLACES if state(one, moment) == SENT]
-    *most, last = sent
+    *most, last = (one for one in PLACES if state(one, moment) == SENT)
     where = f"{', '.join(most)} and {last}" if most else f"{last} only"
     finding = f"After {moment}, Oslo's limit is sent from {where}."
-    return Answer(finding, canvas, _assumes(), BECAUSE[moment], (xs[0], base, xs[-1], base))
+    return Answer(finding, canvas, _ASSUMES, BECAUSE[moment], (xs[0], base, xs[-1], base))
 
 
 def explorable() -> Explorable:
@@ -86,16 +80,12 @@ def explorable() -> Explorable:
     return explore(draw, moment=drag(MOMENTS, "a compaction", "what happens", said=str))
 
 
-#: The head of the table, its first row, and how tall a row is.
-_HEAD, _FIRST, _ROW = 24, 84, 46
-_MARKS = {SENT: "done", FOUND: "pending", GONE: "failed"}
-_SIGNS = ("disc", "done", "in each request"), ("ring", "pending", FOUND), ("✗", "failed", GONE)
-
-
-def _assumes() -> str:
-    return (
-        f"simulated: the fact has {FACT} tokens, a line of the list of notes {LINE}; {NOTES} notes "
-        f"are older, later {MORE} newer, and {LINES} lines are sent. The summary is assumed to "
-        "leave the fact out, notes aren't in git, and each of the events comes after those to its "
-        "left."
-    )
+_FIRST, _ROW = 84, 46
+#: The mark of a dot, the line to it, and its disc.
+_LOOKS = {SENT: ("done", "w", "c"), FOUND: ("pending", "d", "cg"), GONE: ("failed", "", "")}
+_SIGNS = ("c", "done", "in each request"), ("cg", "pending", FOUND), ("✗", "failed", GONE)
+_ASSUMES = (
+    f"simulated: the fact has {FACT} tokens, a line of the list of notes {LINE}; {NOTES} notes are "
+    f"older, later {MORE} newer, and {LINES} lines are sent. The summary is assumed to leave the "
+    "fact out, notes aren't in git, and each of the events comes after those to its left."
+)

@@ -23,21 +23,27 @@ def draw(width: float, step: int, way: str) -> Answer:
     canvas.rows("said", 0, 34, lines)
     canvas.text("next", 0, 80, "What it would say next", "b")
     canvas.text("space", width, 80, "␣ is a space", "qe")
-    taken, likeliest = [now["token"], now["p"]], now["likeliest"]
-    best, wanted = likeliest[0], taken[0] == likeliest[0][0]
-    rows = likeliest if taken[0] in dict(likeliest) else [*likeliest[:-1], taken]
+    taken, p_taken, likeliest = now["token"], now["p"], now["likeliest"]
+    best, longest = likeliest[0]
+    rows = likeliest if taken in dict(likeliest) else [*likeliest[:-1], [taken, p_taken]]
     for place, (token, p) in enumerate(rows):
-        verdict = "taken" if token == taken[0] else "✗ not allowed" if p > taken[1] else ""
-        _bar(canvas, place, token, p, p / best[1], verdict)
+        y, wide = _FIRST + place * _ROW, max(2, p / longest * (width - _NAMES - _NUMBERS))
+        mark, style, verdict = ("cause", "b", " taken") if token == taken else ("system", "", "")
+        if p > p_taken:  # of what is allowed, the most probable one is taken
+            mark, verdict = "failed", " ✗ not allowed"
+        canvas.text(f"token {place}", _NAMES - 8, y + 15, _shown(token), f"{style}e")
+        canvas.bar(f"bar {place}", _NAMES, y, wide, 22, mark, "p" * (p > p_taken))
+        if p > p_taken:
+            canvas.edge(f"struck {place}", f"M-4 0H{wide + 4:g}", mark, x=_NAMES, y=y + 11)
+        said = _percent(p) + verdict
+        canvas.text(f"p {place}", _NAMES + wide + 10, y + 15, said, style, mark)
     canvas.height = _FIRST + len(rows) * _ROW
-    who, it = ("model takes", "it") if wanted else ("grammar forces", "the model")
-    finding = f"The {who} {_quoted(taken[0])}, which {it} gave {_percent(taken[1])}."
-    because = (
-        "It is the one that it wanted most."
-        if wanted
-        else f"It wanted {_quoted(best[0])} most, but that would be neither a call nor an answer."
-    )
-    return Answer(finding, canvas, _assumes(), because)
+    who, because = "model takes", "It is the one that it wanted most."
+    if taken != best:
+        who = "grammar forces"
+        because = f"It wanted “{_shown(best)}” most, and no call or answer goes on like that."
+    finding = f"The {who} “{_shown(taken)}”; the model gave it {_percent(p_taken)}."
+    return Answer(finding, canvas, _ASSUMES, because)
 
 
 def explorable() -> Explorable:
@@ -45,27 +51,8 @@ def explorable() -> Explorable:
     return explore(draw, step=drag(range(1, 13), 1, "token"), way=pick(WAYS, WAYS[1], "reply"))
 
 
-def _bar(canvas: Canvas, place: int, token: str, p: float, share: float, verdict: str) -> None:
-    """A token and how probable it is; the bar of the most probable one fills the width."""
-    y, wide = _FIRST + place * _ROW, max(2, share * (canvas.width - _NAMES - _NUMBERS))
-    struck = verdict.startswith("✗")
-    mark = "failed" if struck else "cause" if verdict else "system"
-    style = "b" if mark == "cause" else ""
-    canvas.text(f"token {place}", _NAMES - 8, y + 15, _shown(token), f"{style}e")
-    canvas.bar(f"bar {place}", _NAMES, y, wide, 22, mark, "p" * struck)
-    if struck:
-        canvas.edge(f"struck {place}", f"M-4 0H{wide + 4:g}", mark, x=_NAMES, y=y + 11)
-    said = f"{_percent(p)} {verdict}".strip()
-    canvas.text(f"p {place}", _NAMES + wide + 10, y + 15, said, style, mark)
-
-
-def _shown(token: str, form: str = "{}") -> str:
-    shown = form.format(token.replace("\n", "↵").replace(" ", "␣"))
-    return f"{shown} (new line)" if "\n" in token else shown
-
-
-def _quoted(token: str) -> str:
-    return _shown(token, "“{}”")
+def _shown(token: str) -> str:
+    return token.replace("\n", "↵").replace(" ", "␣") + " (new line)" * ("\n" in token)
 
 
 def _percent(p: float) -> str:
@@ -74,9 +61,8 @@ def _percent(p: float) -> str:
     return f"{100 * p:.2g} %" if p < 0.1 else f"{100 * p:.0f} %"
 
 
-def _assumes() -> str:
-    return (
-        f"measured on {MEASURED['date']}: {MEASURED['model']}, {MEASURED['machine']}, temperature "
-        "0: of what is allowed, the most probable token is taken. Probabilities are the model's "
-        "own, before the grammar strikes anything out. The longest bar fills the width."
-    )
+_ASSUMES = (
+    f"measured on {MEASURED['date']}: {MEASURED['model']}, {MEASURED['machine']}, temperature 0: "
+    "of what is allowed, the most probable token is taken. Probabilities are the model's own, "
+    "before the grammar strikes anything out. The longest bar fills the width."
+)

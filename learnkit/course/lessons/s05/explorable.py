@@ -92,8 +92,7 @@ def _because(used: int, loads: str, best: str) -> str:
     extra = used if loads == ALONE else 0
     return (
         f"It costs {costs[best]} tokens of plain input, against {costs[other]}. Loading takes "
-        f"{extra or 'no'} request{'' if extra == 1 else 's'} more. Each request sends everything "
-        f"before it again, and a token from the cache costs {READ:g} of a new one."
+        f"{extra or 'no'} request{'' if extra == 1 else 's'} more."
     )
 
 

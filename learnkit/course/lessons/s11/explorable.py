@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 from learnkit.course.lessons.plots import signs
 from learnkit.views.drawing import theme
@@ -29,7 +28,7 @@ _SIGNS = (
     ("bar", "working", "works"),
     ("bar", "idle", "idle"),
     ("line", "idle", "looks"),
-    ("disc", "shutdown", "shuts down"),
+    ("c", "shutdown", "shuts down"),
 )
 At = Callable[[float], float]
 #: Room for the names, the lane of the task, those of the teammates, and how tall they are.
@@ -96,18 +95,13 @@ def day(arrival: float, every: float, limit: float) -> Day:
     return Day(lives, taker, claimed)
 
 
-@cache
-def latest(every: float, limit: float) -> float:
-    """When the last teammate shuts down at the latest, whenever the task comes, in seconds."""
-    return max(day(arrival, every, limit).last for arrival in ARRIVALS)
-
-
 def draw(width: float, arrival: float, habit: str) -> Answer:
     """The task and both teammates on one axis."""
     canvas = Canvas(width)
     every, limit = HABITS[habit]
     run = day(arrival, every, limit)
-    room, end = width - _LEFT - 12, latest(every, limit)
+    room = width - _LEFT - 12
+    end = max(day(one, every, limit).last for one in ARRIVALS)
 
     def at(time: float) -> float:
         return round(_LEFT + room * time / end)
@@ -130,9 +124,8 @@ def draw(width: float, arrival: float, habit: str) -> Answer:
         "arrives; a look takes no time"
     )
     axis = at(ARRIVALS[0]), low, at(ARRIVALS[-1]), low
-    return Answer(
-        _finding(run, arrival), canvas, assumes, _because(run, arrival, every, limit), axis
-    )
+    because = _because(run, arrival, every, limit)
+    return Answer(_finding(run, arrival), canvas, assumes, because, axis)
 
 
 def _life(canvas: Canvas, name: str, life: Life, place: int, at: At) -> None:
@@ -157,18 +150,16 @@ def _task(canvas: Canvas, run: Day, arrival: float, at: At) -> None:
     """The task from when it arrives until somebody takes it, or as a ghost where nobody does."""
     canvas.text("name task", 0, _TASK + 5, "task", "b", "cause", width=_LEFT)
     x, end = at(arrival), at(run.claimed)
-    nobody = "✗ nobody takes it" if canvas.width > 420 else "✗ nobody"
-    said = f"waits {run.claimed - arrival:g} s" if run.taker else nobody
-    mark, style = ("cause", "") if run.taker else ("failed", "b")
+    mark, place, style, said = "cause", end + 14, "", f"waits {run.claimed - arrival:g} s"
     if run.taker:
         canvas.bar("task", x, _TASK - 4, end - x, 8, "cause", "p")
         drop = _LANES + _LANE * [*BUSY].index(run.taker) - _TASK - 7
         canvas.edge("claim", f"M0 0V{drop:g}m-4 -7l4 7l4 -7", "cause", "w", x=end, y=_TASK + 4)
     else:
+        mark, place, style, said = "failed", x - 14, "be", "✗ nobody takes it"
         canvas.bar("task", x, _TASK - 15, at(arrival + TASK) - x, _TALL, "failed", "pd")
-        end = at(arrival + TASK)
     canvas.dot("here", x, _TASK, 8, mark, says=f"the task arrives at {arrival:g} s")
-    canvas.text("waits", end + 14, _TASK + 5, said, style, mark)
+    canvas.text("waits", place, _TASK + 5, said, style, mark)
 
 
 def _finding(run: Day, arrival: float) -> str:
