@@ -41,13 +41,14 @@ def draw(width: float, moment: str) -> Answer:
     """Draw what becomes of a fact in four places, and light what is so after a moment."""
     canvas, now = Canvas(width), MOMENTS.index(moment)
     # On a phone, a name is above its row.
-    beside, above = (150, 0) if width > 560 else (0, 19)
+    beside, above = (150, 0) if width > 560 else (0, 21)
     step, row = (width - beside) / len(MOMENTS), _ROW + above
     xs = [beside + (number + 0.5) * step for number in range(len(MOMENTS))]
     base = _FIRST + len(PLACES) * row
     canvas.text("fact", 0, 14, "The fact: “In Oslo, it's hot from 25 °C.”", "q")
     for one, x in zip(MOMENTS, xs, strict=True):
-        canvas.rows(one, x, 41, wrapped(one, step + 4), "c", "cause" * (one == moment))
+        lines = wrapped(one, step + 4)
+        canvas.rows(one, x, _FIRST + 6 - 16 * len(lines), lines, "c", "cause" * (one == moment))
     for number, place in enumerate(PLACES):
         top = _FIRST + number * row
         y = top + above + 16
