@@ -251,6 +251,12 @@ def test_a_command_that_failed_has_no_tick_and_says_its_last_line() -> None:
 def test_a_question_shows_whose_call_it_is_and_all_that_it_hides(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x\nz\nx\n")
     agent = lk.Agent(lk.scripted([]), [lk.CodingTools(tmp_path)], name="alice")
+    mail = Call("1", "mcp__mail__send", {"body": "Hello.\nto: me", "to": "all"})
+    lines = proposal(agent, mail).plain.splitlines()
+    assert [line for line in lines if line.lstrip().startswith("to: ")] == [
+        "    to: me",
+        "  to: all",
+    ]
     edit = Call("1", "edit_file", {"path": "a.txt", "old_text": "x", "new_text": "y"})
     assert proposal(agent, edit).plain.split() == [
         "alice:",
