@@ -17,7 +17,10 @@ _FINE = (
     "git diff | head -3",
 )
 #: Lines of which a part is denied.
-_DENIED = ("git diff; rm -r x", "git diff;rm -r x", "git diff && rm x", "git diff & rm x")
+_DENIED = (
+    *("git diff; rm -r x", "git diff;rm -r x", "git diff && rm x", "git diff & rm x"),
+    "rm -r x 2>/dev/null",
+)
 #: Lines that must not run unasked.
 _ELSE = (
     *_DENIED,
@@ -34,6 +37,8 @@ _ELSE = (
     "git diff `make`",
     "git diff > stations/oslo.csv",
     "git diff <(make)",
+    "git diff {HEAD,stations}",
+    "git diff H\\EAD",
 )
 
 
