@@ -37,9 +37,9 @@ _ELSE = (
     "git diff `make`",
     "git diff > stations/oslo.csv",
     "git diff <(make)",
-    "git diff {HEAD,stations}",
-    "git diff H\\EAD",
 )
+#: Lines in which a shell works something out: nobody knows it beforehand.
+_WORKED_OUT = ("git diff {HEAD,stations}", "git diff H\\EAD")
 
 
 def check_commands(agent: Any) -> Verdict:
@@ -50,7 +50,9 @@ def check_commands(agent: Any) -> Verdict:
         def says(line: str) -> str:
             return agent.ruling(lead, {"name": "bash", "input": {"command": line}}) or "ask"
 
-        for lines, right in ((_ELSE, ("deny", "ask")), (_FINE, ("allow",)), (_DENIED, ("deny",))):
+        unasked = ("deny", "ask")
+        groups = {_ELSE: unasked, _FINE: ("allow",), _DENIED: ("deny",), _WORKED_OUT: unasked}
+        for lines, right in groups.items():
             for line in lines:
                 if (found := says(line)) not in right:
                     return (
