@@ -168,6 +168,7 @@ TestAgainstAModel.settings = settings(max_examples=examples(40), stateful_step_c
             "a cycle, #1 → #3 → #5 → #6 → #1",
         ),
         (lambda board: board.update(4, "completed"), "it can only become: pending, in_progress$"),
+        (lambda board: board.update(7, "pending"), "cannot be reopened: 8 already built on it"),
         (lambda board: board.get(99), f"the board has: {', '.join(map(str, range(1, 21)))}$"),
         (lambda board: board.create("a", tags=["x", " "]), "a tag is empty"),
         (lambda board: board.create("a", "x" * 10_001), "the description has 10,001"),
@@ -175,8 +176,9 @@ TestAgainstAModel.settings = settings(max_examples=examples(40), stateful_step_c
     ],
 )
 def test_a_refusal_names_all_that_is_in_the_way(tmp_path: Path, refused: Any, problem: str) -> None:
-    board = filled(TaskBoard(tmp_path), "1>3 2>3 3>5", count=20)
-    board.update(4, "failed")
+    board = filled(TaskBoard(tmp_path), "1>3 2>3 3>5 7>8", count=20)
+    for id, status in {4: "failed", 7: "completed", 8: "completed"}.items():
+        board.update(id, status)
     before = board.tasks()
     with pytest.raises(ToolError, match=problem):
         refused(board)

@@ -245,6 +245,7 @@ def test_recorders_of_two_scenarios_share_a_file(path: Path) -> None:
     stored = Recording.load(path)
     assert stored.scenarios == ["one", "two"]
     assert len(stored.turns) == 6
+    assert {turn.answer.latency for turn in stored.turns} == {0.0}
 
 
 @pytest.mark.slow

@@ -77,12 +77,12 @@ def test_a_lesson_begun_in_its_middle_says_what_to_run_first(run: Callable[[str]
     assert "Run All Above Selected Cell" in said
     assert "\n" not in said, "one sentence, and no frames"
     run("from learnkit.course.agent_file.cells import register\ncells = register('s01', None)")
-    assert "'run' is not in agent.py: run the cells above with %%agent" in run(
+    assert "'run' is not in agent: run the cells above with %%agent" in run(
         "import agent\nagent.run"
     )
     run("%%agent\ndef f(agent):\n    return lead")
     said = run("lead = 1\nagent.f(lead)")
-    assert said.startswith("NameError: agent.py has no 'lead'"), said
+    assert said.startswith("NameError: agent has no 'lead'"), said
     assert "Parameters of f: agent." in said
     plain = run("never_heard_of_it")
     assert "NameError" in plain

@@ -38,6 +38,7 @@ FOUND = {
     "AWS session": '"SessionToken": "' + MIXED[:120] + '"',
     "Azure": "AccountName=a;AccountKey=" + MIXED[:86] + "==;Suffix=b",
     "password in a URL": "postgres://app:" + "k7Rt-2wQ9" + "@db.internal:5432/app",
+    "password that begins like an example": "postgres://app:x" + "K8rQ2vLp9" + "@db.example/prod",
     "password without a user": "redis://:" + "k7Rt2wQ9" + "@cache:6379",
     "token in a remote": "https://x-access-token:" + MIXED[:30] + "@github.com/a/b",
     "password like an escape": "https://ada:" + "p%40ssw0rd%21" + "@example.org/",

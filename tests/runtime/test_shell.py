@@ -388,6 +388,17 @@ def test_the_caller_decides_over_our_settings_and_the_users(
     assert output == "C me /nowhere:/usr/bin:/bin\n"
 
 
+def test_in_a_users_folder_their_own_programs_come_before_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LEARNKIT_REPRODUCIBLE", "VIRTUAL_ENV"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", "/theirs:/usr/bin:/bin")
+    monkeypatch.chdir(tmp_path)
+    output = run("echo $PATH", tmp_path).output
+    assert output == f"/theirs:/usr/bin:/bin:{Path(sys.executable).parent}\n"
+
+
 def test_python_is_the_one_that_runs_us(tmp_path: Path) -> None:
     output = run("python -c 'import sys; print(sys.prefix)'", tmp_path).output
     assert Path(output.strip()) == Path(sys.prefix)

@@ -21,6 +21,7 @@ import learnkit as lk
 from learnkit.core.interface import Call
 from learnkit.terminal.commands import answer, parsed
 from learnkit.terminal.completion import Known
+from learnkit.terminal.export import as_markdown
 from learnkit.terminal.input import PATIENCE, Keyboard
 from learnkit.terminal.output import Output, Status, last_block
 from learnkit.terminal.permission import Question, proposal
@@ -251,6 +252,12 @@ def test_a_command_that_failed_has_no_tick_and_says_its_last_line() -> None:
 def test_a_question_shows_whose_call_it_is_and_all_that_it_hides(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x\nz\nx\n")
     agent = lk.Agent(lk.scripted([]), [lk.CodingTools(tmp_path)], name="alice")
+    mail = Call("1", "mcp__mail__send", {"body": "Hello.\nto: me", "to": "all"})
+    lines = proposal(agent, mail).plain.splitlines()
+    assert [line for line in lines if line.lstrip().startswith("to: ")] == [
+        "    to: me",
+        "  to: all",
+    ]
     edit = Call("1", "edit_file", {"path": "a.txt", "old_text": "x", "new_text": "y"})
     assert proposal(agent, edit).plain.split() == [
         "alice:",
@@ -329,7 +336,9 @@ def test_a_path_at_the_beginning_is_no_command() -> None:
     assert parsed("/Show  3 ") == ("show", "3")
 
 
-def test_commands_and_files_are_completed_by_any_of_their_letters(tmp_path: Path) -> None:
+def test_commands_and_files_are_completed_by_any_of_their_letters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("src/one.py", "src/other.md", ".git/config", "two words.md", "evil\x1b[2J.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("")
@@ -344,7 +353,16 @@ def test_commands_and_files_are_completed_by_any_of_their_letters(tmp_path: Path
     assert offered("see @tw") == [('"two words.md"', -2)]
     assert offered("see nowhere/x") == []
     assert offered("see config") == []  # hidden, where there is no git
+    monkeypatch.setattr("learnkit.terminal.completion.FRESH", 0.0)
+    (tmp_path / "src" / "new_module.py").write_text("")
+    assert offered("@new_m") == [("src/new_module.py", -5)]
     assert offered("see @evil") == []  # it could not be shown as it is
     assert offered("see ") == []
     assert offered("/Sw") == [("/show", -3)]
     assert offered("/show /sh") == []
+
+
+def test_an_exported_text_with_fences_stays_inside_of_its_own() -> None:
+    result = {"type": "tool_result", "tool_use_id": "1", "content": "```sh\nls\n```\n# Not ours"}
+    shown = as_markdown([{"role": "user", "content": [result]}])
+    assert shown == "Result:\n\n````\n```sh\nls\n```\n# Not ours\n````\n"

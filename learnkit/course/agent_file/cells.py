@@ -12,7 +12,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from learnkit.course.agent_file.own import BELOW, OwnFile, before_lesson
+from learnkit.course.agent_file.own import BELOW, OwnFile, before_lesson, file_name
 from learnkit.course.agent_file.source import Source, parsed
 from learnkit.course.exercise_checks import EARLIER
 
@@ -52,7 +52,9 @@ class AgentCells:
         """
         self._cells, self.failed = self._cells + 1, True
         # One line down, because the first line of the cell is the magic.
-        code = _compiled(f"\n{cell}", f"agent.py, {self._lesson}, cell {self._cells}")
+        code = _compiled(
+            f"\n{cell}", f"{file_name(self._lesson)}, {self._lesson}, cell {self._cells}"
+        )
         parsed(cell)
         exec(code, self.module.__dict__)
         self.source.add(self._lesson, cell)

@@ -37,7 +37,7 @@ def explain_errors() -> None:
             if hint := unknown(error) or where(error.name or "", notebook()):
                 _shown_as(error, f"{kind.__name__}: {hint}")
         elif isinstance(error, AttributeError) and error.obj is sys.modules.get("agent", shell):
-            missing = f"{error.name!r} is not in agent.py: run the cells above with %%agent."
+            missing = f"{error.name!r} is not in agent: run the cells above with %%agent."
             _shown_as(error, f"{kind.__name__}: {missing}")
         shell.showtraceback((kind, error, error.__traceback__))
 
@@ -77,7 +77,7 @@ def unknown(error: NameError) -> str:
         return advice
     own = ", ".join(code.co_varnames[: code.co_argcount]) or "none"
     return (
-        f"agent.py has no {error.name!r}; a variable of the notebook isn't known there. Parameters "
+        f"agent has no {error.name!r}; a variable of the notebook isn't known there. Parameters "
         f"of {code.co_name}: {own}."
     )
 

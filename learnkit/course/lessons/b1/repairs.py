@@ -17,7 +17,10 @@ _FINE = (
     "git diff | head -3",
 )
 #: Lines of which a part is denied.
-_DENIED = ("git diff; rm -r x", "git diff;rm -r x", "git diff && rm x", "git diff & rm x")
+_DENIED = (
+    *("git diff; rm -r x", "git diff;rm -r x", "git diff && rm x", "git diff & rm x"),
+    "rm -r x 2>/dev/null",
+)
 #: Lines that must not run unasked.
 _ELSE = (
     *_DENIED,
@@ -35,6 +38,8 @@ _ELSE = (
     "git diff > stations/oslo.csv",
     "git diff <(make)",
 )
+#: Lines in which a shell works something out: nobody knows it beforehand.
+_WORKED_OUT = ("git diff {HEAD,stations}", "git diff H\\EAD")
 
 
 def check_commands(agent: Any) -> Verdict:
@@ -45,7 +50,9 @@ def check_commands(agent: Any) -> Verdict:
         def says(line: str) -> str:
             return agent.ruling(lead, {"name": "bash", "input": {"command": line}}) or "ask"
 
-        for lines, right in ((_ELSE, ("deny", "ask")), (_FINE, ("allow",)), (_DENIED, ("deny",))):
+        unasked = ("deny", "ask")
+        groups = {_ELSE: unasked, _FINE: ("allow",), _DENIED: ("deny",), _WORKED_OUT: unasked}
+        for lines, right in groups.items():
             for line in lines:
                 if (found := says(line)) not in right:
                     return (
