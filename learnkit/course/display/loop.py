@@ -1,4 +1,8 @@
-"""The loop as a picture, with its six hooks: each lesson has a dot at every hook that it uses."""
+"""The loop as a picture, with its six hooks: each lesson has a dot at every hook that it uses.
+
+It is the map of the course, and the strip at the head of a lesson, whose column is lit there. Both
+are drawn for each of :data:`WIDTHS`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections.abc import Mapping
 from itertools import accumulate, pairwise
 
 from learnkit.course.display.card import Card
-from learnkit.views.drawing.display import NARROW, Canvas
+from learnkit.views.drawing.display import NARROW, WIDE, WIDEST, Canvas
 
 #: What the mechanisms of each lesson do, by the hook that they do it with. Lesson 1 is the loop.
 LESSONS: dict[int, dict[str, str]] = {
@@ -45,6 +49,11 @@ LESSONS: dict[int, dict[str, str]] = {
         "after_tools": "new commits",
     },
 }
+#: What the lessons are called.
+NAMES = (
+    *("The agent loop", "Tools", "Todo", "Subagents", "Skills", "Compaction", "Tasks"),
+    *("Background", "Teams", "Protocols", "Autonomy", "Worktrees"),
+)
 #: What each hook may do.
 HOOKS = {
     "system": "adds to the prompt",
@@ -63,67 +72,160 @@ FLOW = (
     "The loop: messages go to the model; if the reply has calls, they run, and their results "
     "become a message; if not, the run ends."
 )
-#: The columns of the lessons in the form for a lesson's head: their left edge and their distance.
-_COLUMNS, _APART = 254, 6.2
+#: The widths that the picture is drawn for, and from how much room each is shown; in pixels.
+WIDTHS = {NARROW: 0, WIDE: 560, WIDEST: 920}
+_STYLE = "<style>.lk-loop{container-type:inline-size}.lk-loop :is(img,svg){width:100%;height:auto}"
+_STYLE += "".join(
+    f".lk-{width}{{max-width:{1.3 * width:g}px}}@container(min-width:{room}px){{"
+    f".lk-loop>.lk-{width}{{display:block}}.lk-loop>:not(.lk-{width}){{display:none}}}}"
+    for width, room in WIDTHS.items()
+)
+#: Where the loop, its hooks, and what they do begin; and how wide a lit column is.
+_SPINE, _HOOK, _DOES, _LIT = 24, 46, 142, 136
+#: How a column's dots look: a mark and a style.
+Look = tuple[str, str]
+
+
+def fitted(forms: Mapping[int, str]) -> str:
+    """Return HTML that shows what there is room for; the wide one where no style is kept."""
+    parts = "".join(
+        f'<div class="lk-{width}"{" hidden" * (width != WIDE)}>{form}</div>'
+        for width, form in forms.items()
+    )
+    return f'{_STYLE}</style><div class="lk-loop">{parts}</div>'
 
 
 def draw(
-    canvas: Canvas, heights: Mapping[str, float], spine: float, back: float, mark: str = ""
-) -> None:
-    """The loop as one line with a ring for each thing that is done, and a stub for each hook."""
-    nodes = [y for name, y in heights.items() if name not in HOOKS]
-    rings = "".join(f"M{spine - 5} {y}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0" for y in nodes)
-    down = "".join(f"M{spine} {a + 5}V{b - 5}" for a, b in pairwise(nodes))
-    home = f"M{spine - 5} {nodes[-1]}H{back}V{nodes[0]}H{spine - 8}m-7 -4l7 4l-7 4"
-    canvas.edge("loop", rings + down + home, mark, "w" if mark else "wi")
-    for hook in HOOKS:
-        if hook in heights:
-            canvas.dot(f"asks {hook}", spine, heights[hook], 3.5, "cause")
+    width: float, lit: int, labels: Mapping[int, str], looks: Mapping[int, Look]
+) -> tuple[Canvas, dict[int, tuple[float, float]]]:
+    """Return the picture, and where each lesson's column begins and how wide it is.
 
+    Without room beside the loop, the map has its dots below the hooks, and a strip has none.
 
-def stacked(top: float, node: float, hook: float) -> dict[str, float]:
-    """How high everything in the loop is, by the room that a node and a hook take above."""
-    rooms = (hook if name in HOOKS else node for name in ORDER[1:])
-    return dict(zip(ORDER, accumulate(rooms, initial=top), strict=True))
-
-
-def compact(lit: int) -> Canvas:
-    """The loop for a lesson's head: its column is lit, and its words are beside its hooks.
-
-    Lesson 1 knows no hooks yet: it has only the rings.
+    Args:
+        width: in pixels.
+        lit: the lesson whose strip it is; 0 for the map.
+        labels: what stands for the number of each lesson that has a column.
+        looks: of each column's dots.
     """
-    canvas, own = Canvas(NARROW), LESSONS[lit]
-    heights = stacked(26, 18, 18 if own else 0)
-    if not own:
-        heights = {name: y for name, y in heights.items() if name not in HOOKS}
-    if own:
-        x = _COLUMNS + (lit - 2) * _APART
-        canvas.text("number", min(x, 288), 14, f"lesson {lit}", "bc", "cause")
-        canvas.bar("column", x - 4, 20, 8, heights["results"] - 16, "cause", "p")
-    draw(canvas, heights, 24, 6, "" if own else "cause")
+    canvas, wide = Canvas(width), width >= WIDTHS[WIDE]
+    hooks = HOOKS if lit != 1 else {}
+    if wide and not hooks:
+        return _lying(canvas), {}
+    folded = not (wide or lit)
+    row, radius = (20, 5) if lit else (26, 10) if folded else (26, 7)
+    lessons = [one for one in labels if one > 1] if folded or (wide and hooks) else []
+    start, end = (194 if lit else 260, width - 16) if wide else (_SPINE + 8, width)
+    each = (end - start - _LIT * bool(lit)) / max(len(lessons) - bool(lit), 1)
+    rooms = [_LIT if one == lit else each for one in lessons]
+    columns = dict(zip(lessons, zip(accumulate(rooms, initial=start), rooms), strict=False))
+    head, steps = 18 if lit else 66, 16 * (wide and each < 70)
+    under = head + 16 * wide + steps + 10
+    heights = stacked(under + 16 if hooks else head, row, row + 30 * folded, hooks)
+    low = canvas.height = heights["results"] + 14
+    if not lit:
+        canvas.text("title", 8, 22, "One loop. Six places to plug into.", "h")
+        canvas.text("reads", 8, 42, "A column shows where a lesson hooks in.", "q")
+    if hooks and 1 in labels:
+        canvas.text("lesson 1", 8, head, f"{labels[1]} {NAMES[0]}", "b")
+    if hooks and lit and not wide:
+        canvas.text("lit", _DOES, head, f"{labels[lit]} {NAMES[lit - 1]}", "b", "cause")
+    if wide:
+        grid = "".join(f"M{start} {heights[hook]}H{end}" for hook in hooks)
+        grid += "".join(f"M{x + room / 2:g} {under}V{low - 4}" for x, room in columns.values())
+        canvas.edge("grid", grid)
+    _line(canvas, heights, _SPINE, 6, "" if hooks else "cause")
+    own = LESSONS[lit] if lit else HOOKS
     for name, y in heights.items():
-        style = "" if name in own or not own else "q"
-        if name not in HOOKS:
-            canvas.text(f"node {name}", 36, y + 4, name, "b" + style, "" if own else "cause")
+        if name not in hooks:
+            canvas.text(f"node {name}", 36, y + 4, name, "b", "" if hooks else "cause")
             continue
-        canvas.edge(f"stub {name}", f"M24 {y}H42", "cause", "d")
-        canvas.text(f"hook {name}", 46, y + 4, name, "m" + style)
-        canvas.text(f"does {name}", 138, y + 4, own.get(name, ""), width=118)
-        for number in (one for one, hooks in LESSONS.items() if name in hooks):
-            place, mark = _COLUMNS + (number - 2) * _APART, "cause" if number == lit else "plain"
-            canvas.dot(f"dot {name} {number}", place, y, 3.2 if number == lit else 2.2, mark)
-    canvas.height += 12
+        mark, quiet = ("cause", "") if name in own else ("plain", "q")
+        canvas.edge(f"stub {name}", f"M{_SPINE} {y}H{_HOOK - 4}", mark, "d")
+        canvas.dot(f"asks {name}", _SPINE, y, 3.5, mark)
+        canvas.text(f"hook {name}", _HOOK, y + 4, name, "m" + quiet)
+        if not (lit and wide):
+            canvas.text(f"does {name}", _DOES, y + 4, own.get(name, ""), "" if lit else "q")
+    y = heights["any calls?"]
+    canvas.edge("exit", f"M109 {y}H120m-5 -4l5 4l-5 4", "", "i")
+    canvas.text("end", 126, y + 4, "no: answer")
+    for number, (x, room) in columns.items():
+        (mark, style), name = looks[number], NAMES[number - 1]
+        middle, own, step = x + room / 2, LESSONS[number], steps * (number % 2)
+        if number == lit:
+            canvas.bar("lit", x, under, room, low - under - 1, mark, "p")
+            canvas.text(f"lesson {number}", middle, under - 10, f"{number} {name}", "bc", mark)
+        elif wide:
+            canvas.text(f"lesson {number}", middle, head, labels[number], "c")
+            canvas.text(f"name {number}", middle, head + 16 + step, name, "c", width=99)
+        for hook, words in own.items():
+            y = heights[hook] + 25 * folded
+            if number == lit:
+                middle = x + 13
+                canvas.text(f"word {hook}", middle + 10, y + 4, words, "o", mark)
+            glyph = labels[number] if folded else ""
+            canvas.dot(f"dot {hook} {number}", middle, y, radius, mark, glyph, "c" + style)
+    return canvas, columns
+
+
+def stacked(top: float, node: float, hook: float, hooks: Mapping[str, str]) -> dict[str, float]:
+    """How high everything in the loop is, by the room that a node and a hook take below."""
+    names = [name for name in ORDER if name in hooks or name not in HOOKS]
+    rooms = (hook if name in hooks else node for name in names[:-1])
+    return dict(zip(names, accumulate(rooms, initial=top), strict=True))
+
+
+def _lying(canvas: Canvas) -> Canvas:
+    """The loop of lesson 1, which knows no hooks yet, over the width."""
+    names = [name for name in ORDER if name not in HOOKS]
+    places = {name: 48 + n * (canvas.width - 96) / 4 for n, name in enumerate(names)}
+    _line(canvas, places, 40, 10, "cause", lying=True)
+    for name, x in places.items():
+        canvas.text(f"node {name}", x, 64, name, "bc", "cause")
+    asks = places["any calls?"]
+    canvas.text("yes", (asks + places["run them"]) / 2, 29, "yes", "c")
+    canvas.text("again", places["the model"], 29, "again, with the results", "c")
+    canvas.edge("exit", f"M{asks} 72V94m-4 -6l4 6l4 -6", "", "i")
+    canvas.text("end", asks, 110, "no: the answer", "c")
+    canvas.height = 120
     return canvas
+
+
+def _line(
+    canvas: Canvas, places: Mapping[str, float], spine: float, back: float, mark: str, lying=False
+) -> None:
+    """The loop as one line with a ring for each thing that is done, from the top or the left."""
+
+    def at(along: float, across: float) -> str:
+        return f"{along:g} {across:g}" if lying else f"{across:g} {along:g}"
+
+    stops = [place for name, place in places.items() if name not in HOOKS]
+    left = (5, 0) if lying else (0, 5)
+    rings = "".join(
+        f"M{at(one - left[0], spine - left[1])}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0" for one in stops
+    )
+    down = "".join(f"M{at(a + 5, spine)}L{at(b - 5, spine)}" for a, b in pairwise(stops))
+    home = f"M{at(stops[-1], spine - 5)}L{at(stops[-1], back)}L{at(stops[0], back)}"
+    home += f"L{at(stops[0], spine - 8)}m{at(-4, -7)}l{at(4, 7)}l{at(4, -7)}"
+    canvas.edge("loop", rings + down + home, mark, "w" if mark else "wi")
+
+
+def strip(width: float, lit: int) -> Canvas:
+    """The picture for a lesson's head: what was built before is filled, what comes is hollow."""
+    looks = {n: ("cause", "") if n == lit else ("plain", "g" * (n > lit)) for n in LESSONS}
+    return draw(width, lit, {n: str(n) for n in LESSONS}, looks)[0]
 
 
 def loop_card(lit: int) -> Card:
     """The picture for the head of a lesson."""
-    said, canvas = alt(lit), compact(lit)
+    said = alt(lit)
 
     def live() -> dict[str, str]:
-        return {"text/html": canvas.inline(said)}
+        return {"text/html": fitted({width: strip(width, lit).inline(said) for width in WIDTHS})}
 
-    return Card(canvas.img(said), said, live)
+    narrow, wide = (strip(width, lit) for width in (NARROW, WIDE))
+    source = f'<source media="(max-width:600px)" srcset="{narrow.uri}">'
+    return Card(f"<picture>{source}{wide.img(said)}</picture>", said, live)
 
 
 def alt(lit: int | None) -> str:

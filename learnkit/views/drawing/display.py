@@ -319,8 +319,13 @@ class Canvas:
 
     def img(self, alt: str) -> str:
         """The diagram as an ``<img>`` that needs no other file."""
+        return f'<img alt="{esc(alt)}" src="{self.uri}">'
+
+    @property
+    def uri(self) -> str:
+        """The diagram as the address of a picture."""
         data = base64.b64encode(self.svg(margin=8).encode()).decode()
-        return f'<img alt="{esc(alt)}" src="data:image/svg+xml;base64,{data}">'
+        return f"data:image/svg+xml;base64,{data}"
 
 
 def _looks(marks: Iterable[str]) -> tuple[str, str, str]:
