@@ -7,34 +7,21 @@ links and their positions also on a page that it doesn't trust, but no SVG.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from learnkit.course.display.loop import LESSONS, WIDTHS, alt, draw, fitted
+from learnkit.course.display.loop import WIDTHS, alt, draw, fitted
 from learnkit.course.progress import LessonProgress
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.display import WIDE, Canvas
+from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.text import esc
 
 #: What a lesson's state looks like: the mark of its dots, and what is written before its number.
 _LOOKS = {
     "new": (theme.CAUSE.key, ""),
-    "begun": (theme.ACTIVE.key, theme.ACTIVE.glyph),
-    "finished": (theme.DONE.key, theme.DONE.glyph),
+    "begun": (theme.ACTIVE.key, f"{theme.ACTIVE.glyph} "),
+    "finished": (theme.DONE.key, f"{theme.DONE.glyph} "),
 }
-#: Pixels around a picture that is an ``<img>``; see :meth:`Canvas.img`.
-_MARGIN = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Area:
-    """A place in the picture that leads to a lesson; in pixels."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    file: str
-    says: str
+#: Pixels around a picture that is an ``<img>``, see :meth:`Canvas.img`; and above the links.
+_MARGIN, _TOP = 8, 50
 
 
 def as_html(found: Sequence[LessonProgress]) -> str:
@@ -43,39 +30,26 @@ def as_html(found: Sequence[LessonProgress]) -> str:
 
 
 def _linked(found: Sequence[LessonProgress], width: float) -> str:
-    canvas, areas = course_map(found, width)
-    wide, high = canvas.width + 2 * _MARGIN, canvas.height + 2 * _MARGIN
+    canvas, columns = course_map(found, width)
+    wide, high = width + 2 * _MARGIN, canvas.height + 2 * _MARGIN
+    down = f"top:{100 * (_TOP + _MARGIN) / high:.2f}%;height:{100 * (high - _TOP) / high:.2f}%"
     links = "".join(
-        f'<a href="{esc(one.file)}" title="{esc(one.says)}" '
-        f'style="position:absolute;left:{100 * (one.x + _MARGIN) / wide:.2f}%;'
-        f"top:{100 * (one.y + _MARGIN) / high:.2f}%;width:{100 * one.width / wide:.2f}%;"
-        f'height:{100 * one.height / high:.2f}%"></a>'
-        for one in areas
-    )
-    return f'<div style="position:relative;line-height:0">{canvas.img(alt(None))}{links}</div>'
-
-
-def course_map(found: Sequence[LessonProgress], width: float = WIDE) -> tuple[Canvas, list[Area]]:
-    """Return the map, and where it leads to which lesson."""
-    labels = {one.number: f"{_LOOKS[one.state][1]} {one.number}".strip() for one in found}
-    looks = {one.number: (_LOOKS[one.state][0], "") for one in found}
-    canvas, columns = draw(width, 0, labels, looks)
-    top = 50
-    places = {1: (0, min(140, *(x for x, _ in columns.values()))), **columns}
-    areas = [
-        Area(
-            places[one.number][0],
-            top,
-            places[one.number][1],
-            canvas.height - top,
-            one.file,
-            _says(one),
-        )
+        f'<a href="{esc(one.file)}" title="{esc(_says(one))}" style="position:absolute;{down};'
+        f'left:{100 * (x + _MARGIN) / wide:.2f}%;width:{100 * room / wide:.2f}%"></a>'
         for one in found
-    ]
-    return canvas, areas
+        for x, room in [columns.get(one.number, (0, 140 if width > 400 else 30))]
+    )
+    return f'<div style="position:relative;line-height:0">{canvas.img(alt(0))}{links}</div>'
+
+
+def course_map(
+    found: Sequence[LessonProgress], width: float
+) -> tuple[Canvas, dict[int, tuple[float, float]]]:
+    """Return the map, and where each lesson's column begins and how wide it is."""
+    looks = {one.number: _LOOKS[one.state] for one in found}
+    return draw(width, {n: (f"{glyph}{n}", mark, "") for n, (mark, glyph) in looks.items()})
 
 
 def _says(one: LessonProgress) -> str:
-    does = ", ".join(f"{hook}: {words}" for hook, words in LESSONS[one.number].items())
+    does = ", ".join(f"{hook}: {words}" for hook, words in one.lesson.hooks.items())
     return f"lesson {one.number}, {one.lesson.title}: {does or 'the loop itself'}"

@@ -35,13 +35,13 @@ RULES = (
     f"text{{font:12px {SANS};fill:var(--lk-ink);white-space:pre}}.m text{{font-family:{MONO}}}"
     ".b text,.box text:first-of-type{font-weight:600}.l text{font-weight:400!important}"
     ".q text{fill:var(--lk-quiet)}.e text{text-anchor:end}.c text{text-anchor:middle}"
-    ".r text{transform:rotate(-38deg)}.h text{font-size:13px;font-weight:600}"
+    ".h text{font-size:13px;font-weight:600}"
     ".box rect,.dot.g circle{fill:var(--lk-ground);stroke:var(--lk-line);"
     "stroke-width:1.5}"
     ".bar rect,.dot circle{fill:var(--lk-line)}"
     ".text:not(.n) text{paint-order:stroke;stroke:var(--lk-ground);stroke-width:4px}"
-    ".edge path{fill:none;stroke:var(--lk-line);stroke-width:1.5}.w path{stroke-width:2.5}"
-    ".i path{stroke:var(--lk-ink)}"
+    ".edge path{fill:none;stroke:var(--lk-line);stroke-width:1.5}.w>*{stroke-width:2.5}"
+    ".i>*{stroke:var(--lk-ink)}"
     ".d path,.d rect{stroke-dasharray:4 3}.f path{stroke:none;fill:var(--lk-line)}"
 )
 
@@ -59,7 +59,7 @@ class Shape:
         height: in pixels.
         mark: key of the mark in the theme whose colours it has; empty for plain ink.
         style: letters: ``m`` monospaced, ``b`` bold, ``l`` not bold, ``q`` quiet, ``h`` a heading,
-            ``r`` slanted upwards, ``e`` ends at x, ``c`` is centred on x, ``d`` dashed,
+            ``e`` ends at x, ``c`` is centred on x, ``d`` dashed,
             ``w`` a heavy line, ``i`` a line of ink, ``f`` a filled path, ``g`` an outlined disc,
             ``p`` a pale bar with an edge,
             ``n`` no margin around a text, ``o`` a text that stands on a box of its mark.
