@@ -47,7 +47,7 @@ def course_map(
 ) -> tuple[Canvas, dict[int, tuple[float, float]]]:
     """Return the map, and where each lesson's column begins and how wide it is."""
     looks = {one.number: _LOOKS[one.state] for one in found}
-    return draw(width, {n: (f"{glyph}{n}", mark, "") for n, (mark, glyph) in looks.items()})
+    return draw(width, {n: (glyph, mark, "") for n, (mark, glyph) in looks.items()})
 
 
 def _says(one: LessonProgress) -> str:

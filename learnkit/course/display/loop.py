@@ -43,7 +43,7 @@ _STYLE += "".join(
 )
 #: Where the loop, its hooks, and what they do begin; and how wide a lit column is.
 _SPINE, _HOOK, _DOES, _LIT = 24, 46, 142, 136
-#: What stands over a lesson's column for its number, and the mark and the style of its dots.
+#: What stands before the number over a lesson's column, and the mark and the style of its dots.
 Head = tuple[str, str, str]
 
 
@@ -85,7 +85,7 @@ def draw(
     lefts = accumulate(rooms.values(), initial=start)
     columns = {one: (next(lefts), room) for one, room in rooms.items()}
     head, steps = 18 if lit else 66, 16 * (wide and each < 70)
-    under = head + 16 * wide + steps + 10
+    under = head + 16 * bool(columns) + steps + 10
     order = [name for name in ORDER if hooks or name not in HOOKS]
     down = (row + 30 * (folded and name in HOOKS) for name in order[:-1])
     heights = dict(zip(order, accumulate(down, initial=under + 16 if hooks else head), strict=True))
@@ -94,14 +94,14 @@ def draw(
         canvas.text("title", 8, 22, "One loop. Six places to plug into.", "h")
         canvas.text("reads", 8, 42, "A column shows where a lesson hooks in.", "q")
     if hooks and 1 in heads:
-        canvas.text("lesson 1", 8, head, f"{heads[1][0]} {load(LESSONS[1]).title}", "b")
+        canvas.text("lesson 1", 8, head, f"{heads[1][0]}1 {load(LESSONS[1]).title}", "b")
     if hooks and lit and not wide:
         canvas.text("lit", _DOES, head, f"{lit} {load(LESSONS[lit]).title}", "b", "cause")
     if wide:
         grid = "".join(f"M{start} {heights[hook]}H{end}" for hook in hooks)
         grid += "".join(f"M{x + room / 2:g} {under}V{low - 4}" for x, room in columns.values())
         canvas.edge("grid", grid)
-    _line(canvas, [(_SPINE, heights[name]) for name in order if name not in HOOKS])
+    _line(canvas, [(_SPINE, heights[name]) for name in order if name not in HOOKS], lit)
     for name, y in heights.items():
         if name not in hooks:
             canvas.text(f"node {name}", 36, y + 4, name, "b")
@@ -116,22 +116,24 @@ def draw(
     canvas.edge("exit", f"M109 {y}H120m-5 -4l5 4l-5 4", "", "i")
     canvas.text("end", 126, y + 4, "no: answer")
     for number, (x, room) in columns.items():
-        (label, mark, style), lesson = heads[number], load(LESSONS[number])
+        (glyph, mark, style), lesson = heads[number], load(LESSONS[number])
         middle, step = x + room / 2, steps * (number % 2)
         if number == lit:
             canvas.bar("lit", x, under, room, low - under - 1, mark, "p")
-            head_line = f"{label} {lesson.title}"
-            canvas.text(f"lesson {number}", middle, under - 10, head_line, "bc", mark)
-        elif wide:
-            canvas.text(f"lesson {number}", middle, head, label, "c")
+            title = f"{number} {lesson.title}"
+            canvas.text(f"lesson {number}", middle, under - 10, title, "bc", mark)
+        elif folded:
+            canvas.text(f"lesson {number}", middle, head + 20, glyph.strip(), "c")
+        else:
+            canvas.text(f"lesson {number}", middle, head, f"{glyph}{number}", "c")
             canvas.text(f"name {number}", middle, head + 16 + step, lesson.title, "c", width=99)
         for hook, words in lesson.hooks.items():
             y = heights[hook] + 25 * folded
             if number == lit:
                 middle = x + 13
                 canvas.text(f"word {hook}", middle + 10, y + 4, words, "o", mark)
-            glyph = label * folded
-            canvas.dot(f"dot {hook} {number}", middle, y, radius, mark, glyph, "c" + style)
+            inside = str(number) * folded
+            canvas.dot(f"dot {hook} {number}", middle, y, radius, mark, inside, "c" + style)
     return canvas, columns
 
 
@@ -139,7 +141,7 @@ def _lying(width: float) -> Canvas:
     """The loop of lesson 1 over the width."""
     canvas, names = Canvas(width), [name for name in ORDER if name not in HOOKS]
     stops = [(48 + n * (width - 96) / 4, 40) for n in range(5)]
-    _line(canvas, stops)
+    _line(canvas, stops, 1)
     for name, (x, y) in zip(names, stops, strict=True):
         canvas.text(f"node {name}", x, y + 24, name, "bc")
     asks = stops[2][0]
@@ -151,19 +153,20 @@ def _lying(width: float) -> Canvas:
     return canvas
 
 
-def _line(canvas: Canvas, stops: Sequence[tuple[float, float]]) -> None:
+def _line(canvas: Canvas, stops: Sequence[tuple[float, float]], lit: int) -> None:
     """The loop as one line, down or to the right and back, with a ring for each stop."""
     (x, y), (right, low) = stops[0], stops[-1]
     home = f"V10H{x:g}V{y - 8}m-4 -7l4 7l4 -7" if y == low else f"H6V{y}H{x - 8:g}m-7 -4l7 4l-7 4"
-    canvas.edge("loop", f"M{x:g} {y}L{right:g} {low}{home}", "", "wi")
+    mark = "cause" if lit == 1 else ""
+    canvas.edge("loop", f"M{x:g} {y}L{right:g} {low}{home}", mark, "wi")
     for number, (x, y) in enumerate(stops):
-        canvas.dot(f"stop {number}", x, y, 5, style="gwi")
+        canvas.dot(f"stop {number}", x, y, 5, mark, style="gwi")
 
 
 def strip(width: float, lit: int) -> Canvas:
     """The picture for a lesson's head: what was built before is filled, what comes is hollow."""
     looks = {n: ("cause", "") if n == lit else ("plain", "g" * (n > lit)) for n in LESSONS}
-    return draw(width, {n: (str(n), *look) for n, look in looks.items()}, lit)[0]
+    return draw(width, {n: ("", *look) for n, look in looks.items()}, lit)[0]
 
 
 def loop_card(lit: int) -> Card:

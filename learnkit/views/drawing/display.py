@@ -40,8 +40,8 @@ RULES = (
     "stroke-width:1.5}"
     ".bar rect,.dot circle{fill:var(--lk-line)}"
     ".text:not(.n) text{paint-order:stroke;stroke:var(--lk-ground);stroke-width:4px}"
-    ".edge path{fill:none;stroke:var(--lk-line);stroke-width:1.5}.w>*{stroke-width:2.5}"
-    ".i>*{stroke:var(--lk-ink)}"
+    ".edge path{fill:none;stroke:var(--lk-line);stroke-width:1.5}.w path{stroke-width:2.5}"
+    ".i path,.dot.i circle{stroke:var(--lk-ink)}.dot.w circle{stroke-width:2.5}"
     ".d path,.d rect{stroke-dasharray:4 3}.f path{stroke:none;fill:var(--lk-line)}"
 )
 
@@ -59,9 +59,8 @@ class Shape:
         height: in pixels.
         mark: key of the mark in the theme whose colours it has; empty for plain ink.
         style: letters: ``m`` monospaced, ``b`` bold, ``l`` not bold, ``q`` quiet, ``h`` a heading,
-            ``e`` ends at x, ``c`` is centred on x, ``d`` dashed,
-            ``w`` a heavy line, ``i`` a line of ink, ``f`` a filled path, ``g`` an outlined disc,
-            ``p`` a pale bar with an edge,
+            ``e`` ends at x, ``c`` is centred on x, ``d`` dashed, ``w`` a heavy line, ``i`` a line
+            of ink, ``f`` a filled path, ``g`` an outlined disc, ``p`` a pale bar with an edge,
             ``n`` no margin around a text, ``o`` a text that stands on a box of its mark.
         lines: the text of a text (one), of a box (any), of a dot (one, in its centre).
         path: SVG path data of an edge, relative to x and y.
