@@ -35,10 +35,11 @@ FLOW = (
 LESSONS = {number: f"s{number:02}" for number in range(1, 13)}
 #: The widths that the picture is drawn for, and from how much room each is shown; in pixels.
 WIDTHS = {NARROW: 0, WIDE: 560, WIDEST: 920}
+_HIDDEN = ' style="display:none"'
 _STYLE = ".lk-loop{container-type:inline-size}.lk-loop :is(img,svg){width:100%;height:auto}"
 _STYLE += "".join(
     f".lk-{width}{{max-width:{1.3 * width:g}px}}@container(min-width:{room}px){{"
-    f".lk-loop>.lk-{width}{{display:block}}.lk-loop>:not(.lk-{width}){{display:none}}}}"
+    f".lk-loop>.lk-{width}{{display:block!important}}.lk-loop>:not(.lk-{width}){{display:none!important}}}}"
     for width, room in WIDTHS.items()
 )
 #: Where the loop, its hooks, and what they do begin; and how wide a lit column is.
@@ -50,7 +51,7 @@ Head = tuple[str, str, str]
 def fitted(forms: Mapping[int, str]) -> str:
     """Return HTML that shows what there is room for; the wide one where no style is kept."""
     parts = "".join(
-        f'<div class="lk-{width}"{" hidden" * (width != WIDE)}>{form}</div>'
+        f'<div class="lk-{width}"{_HIDDEN * (width != WIDE)}>{form}</div>'
         for width, form in forms.items()
     )
     return f'<style>{_STYLE}</style><div class="lk-loop">{parts}</div>'
