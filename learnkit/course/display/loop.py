@@ -35,11 +35,13 @@ FLOW = (
 LESSONS = {number: f"s{number:02}" for number in range(1, 13)}
 #: The widths that the picture is drawn for, and from how much room each is shown; in pixels.
 WIDTHS = {NARROW: 0, WIDE: 560, WIDEST: 920}
+#: How a form is hidden that the page has no style for, and the style that shows what has room.
 _HIDDEN = ' style="display:none"'
 _STYLE = ".lk-loop{container-type:inline-size}.lk-loop :is(img,svg){width:100%;height:auto}"
 _STYLE += "".join(
     f".lk-{width}{{max-width:{1.3 * width:g}px}}@container(min-width:{room}px){{"
-    f".lk-loop>.lk-{width}{{display:block!important}}.lk-loop>:not(.lk-{width}){{display:none!important}}}}"
+    f".lk-loop>.lk-{width}{{display:block!important}}"
+    f".lk-loop>:not(.lk-{width}){{display:none!important}}}}"
     for width, room in WIDTHS.items()
 )
 #: Where the loop, its hooks, and what they do begin; and how wide a lit column is.
@@ -73,11 +75,8 @@ def draw(
     wide, hooks = width >= WIDTHS[WIDE], {} if lit == 1 else HOOKS
     if wide and not hooks:
         return _lying(width), {}
-    canvas, folded, own = (
-        Canvas(width),
-        not (wide or lit),
-        load(LESSONS[lit]).hooks if lit else HOOKS,
-    )
+    canvas, folded = Canvas(width), not (wide or lit)
+    own = load(LESSONS[lit]).hooks if lit else HOOKS
     row, radius = (20, 5) if lit else (26, 10) if folded else (26, 7)
     lessons = [one for one in heads if one > 1] if folded or (wide and hooks) else []
     start, end = (194 if lit else 260, width - 16) if wide else (_SPINE + 8, width)
