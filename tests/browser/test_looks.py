@@ -18,7 +18,7 @@ from workday import ALONE, RACING, TOGETHER, log_of, wordy
 
 import learnkit.widget
 from learnkit.course.display.course_map import course_map
-from learnkit.course.display.loop import LESSONS, compact
+from learnkit.course.display.loop import LESSONS, WIDTHS, strip
 from learnkit.course.progress import lesson_progress
 from learnkit.views import View
 from learnkit.views.drawing import theme
@@ -52,7 +52,7 @@ CLASHES = """([frames, sheet]) => {
   for (const [name, frame] of frames) {
     diagram.paint(frame);
     const all = diagram.svg.getBoundingClientRect();
-    const texts = [...diagram.svg.querySelectorAll("g:not(.r) > text")]
+    const texts = [...diagram.svg.querySelectorAll("g > text")]
       .filter((one) => one.textContent.trim())
       .map((one) => [one.textContent, one.getBoundingClientRect(), one.parentNode]);
     for (const [text, box, shape] of texts) {
@@ -202,9 +202,10 @@ def test_texts_of_diagrams_are_whole_and_apart(
 
 def test_texts_of_the_loop_are_whole_and_apart(blank: Page) -> None:
     course = lesson_progress(ROOT / "notebooks")
-    maps = [course_map(course, width)[0] for width in (WIDE, NARROW)]
-    canvases = [*maps, *map(compact, LESSONS)]
-    assert clashes(blank, [(str(n), one.frame()) for n, one in enumerate(canvases)]) == []
+    for width in WIDTHS:
+        strips = [(f"{lit} at {width}", strip(width, lit).frame()) for lit in LESSONS]
+        drawn = ("map", course_map(course, width)[0].frame())
+        assert clashes(blank, [drawn, *strips]) == []
 
 
 #: The element of a widget that has the focus: its name and how its outline looks.

@@ -9,14 +9,16 @@ from mechanism_classes import HOMES, hooks_of, within
 from project import ROOT
 
 from learnkit.core.mechanism import Mechanism
-from learnkit.course.display import course_map
-from learnkit.course.display.loop import HOOKS, LESSONS, ORDER, compact
+from learnkit.course.content import load
+from learnkit.course.display.course_map import as_html, course_map
+from learnkit.course.display.loop import HOOKS, ORDER, strip
 from learnkit.course.progress import Progress, lesson_progress
-from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.display import NARROW, WIDE, WIDEST, Canvas
 
 COURSE = ROOT / "notebooks"
 FOUND = lesson_progress(COURSE)
-MAP, _ = course_map.course_map(FOUND)
+MAPS = {width: course_map(FOUND, width)[0] for width in (NARROW, WIDE, WIDEST)}
+STRIPS = [strip(width, lit) for width in (WIDE, WIDEST) for lit in range(2, 13)]
 
 
 def dots(canvas: Canvas) -> set[tuple[str, int]]:
@@ -37,12 +39,12 @@ def test_a_dot_is_where_a_lessons_mechanisms_define_a_hook() -> None:
     defined.add(("on_stop", 11))
     # Permission's modes are beyond lesson 2: there it adds nothing to the system prompt.
     defined.discard(("system", 2))
-    for canvas in (MAP, *map(compact, range(2, 13))):
+    for canvas in (*MAPS.values(), *STRIPS):
         assert dots(canvas) == defined
     assert set(HOOKS) <= set(Mechanism.HOOKS)
 
 
-@pytest.mark.parametrize("canvas", [MAP, *map(compact, range(2, 13))])
+@pytest.mark.parametrize("canvas", [*MAPS.values(), *STRIPS])
 def test_nothing_is_cut_and_the_loop_is_read_from_top_to_bottom(canvas: Canvas) -> None:
     assert not any("…" in line for one in canvas.shapes for line in one.lines)
     named = {one.key.partition(" ")[2]: one.y for one in canvas.shapes if "m" in one.style}
@@ -50,24 +52,58 @@ def test_nothing_is_cut_and_the_loop_is_read_from_top_to_bottom(canvas: Canvas) 
     assert list(named.values()) == sorted(named.values())
 
 
-def test_a_lesson_lights_its_own_column_and_says_what_it_does_there() -> None:
-    canvas = compact(8)
-    lit = {one.key for one in canvas.shapes if one.key[:4] == "dot " and one.mark == "cause"}
-    assert lit == {f"dot {hook} 8" for hook in LESSONS[8]}
-    assert canvas["does on_stop"].lines == ("wait for results",)
-    column, dot = canvas["column"], canvas["dot tools 8"]
-    assert column.x < dot.x < column.x + column.width
+@pytest.mark.parametrize("width", [WIDE, WIDEST])
+def test_a_lesson_lights_its_own_column_and_says_what_it_does_there(width: int) -> None:
+    canvas, words = strip(width, 8), load("s08").hooks
+    assert {one.key for one in canvas.shapes if one.key[:5] == "word "} == {
+        f"word {hook}" for hook in words
+    }
+    column = canvas["lit"]
+    for hook, text in words.items():
+        dot, word = canvas[f"dot {hook} 8"], canvas[f"word {hook}"]
+        assert word.lines == (text,)
+        assert column.x < dot.x < word.x < column.x + column.width
+    for one in (one for one in canvas.shapes if one.key[:4] == "dot "):
+        lesson = int(one.key.split()[2])
+        assert one.mark == ("cause" if lesson == 8 else "plain")
+        assert ("g" in one.style) == (lesson > 8), "what comes is hollow"
+
+
+def test_on_a_phone_a_strip_is_the_loop_and_the_lessons_words() -> None:
+    canvas = strip(NARROW, 8)
+    assert not dots(canvas)
+    assert {canvas[f"does {hook}"].lines for hook in HOOKS} == {
+        (load("s08").hooks.get(hook, ""),) for hook in HOOKS
+    }
+
+
+@pytest.mark.parametrize("width", [NARROW, WIDE, WIDEST])
+def test_lesson_1_is_the_loop_alone_with_its_way_out(width: int) -> None:
+    shapes = strip(width, 1).shapes
+    texts = {line for one in shapes for line in one.lines}
+    assert not texts & set(HOOKS)
+    assert any(text.startswith("no: ") for text in texts)
+    across = {one.y for one in shapes if one.key[:5] == "stop "}
+    assert (len(across) == 1) == (width > NARROW), "it lies over the width where there is room"
 
 
 def test_what_is_done_shows_on_the_map(tmp_path: Path) -> None:
     progress = Progress(tmp_path / "progress.json")
     progress.note("s02", "opened", "lesson")
-    canvas, areas = course_map.course_map(lesson_progress(COURSE, progress)[1:3])
+    found = lesson_progress(COURSE, progress)[1:3]
+    canvas, columns = course_map(found, WIDE)
     assert canvas["dot refuse 2"].mark == "active"
-    assert canvas["lesson 2"].lines[0].endswith("2 Tools")
+    assert canvas["lesson 2"].lines[0].endswith(" 2")
     assert canvas["dot tools 3"].mark == "cause"
-    assert {area.file[:3] for area in areas} == {"s02", "s03"}
+    assert set(columns) == {2, 3}
+    assert as_html(found).count('href="s02') == 3, "a link for each width"
 
 
-def test_the_picture_of_the_readme_is_of_today() -> None:
-    assert (ROOT / "docs" / "loop.svg").read_text("utf-8") == MAP.svg() + "\n"
+def test_the_wide_map_is_shown_where_no_style_is_kept() -> None:
+    html = as_html(FOUND)
+    assert [html.count(f'<div class="lk-{width}">') for width in MAPS] == [0, 1, 0]
+
+
+def test_the_pictures_of_the_readme_are_of_today() -> None:
+    for width, name in {NARROW: "loop-narrow.svg", WIDE: "loop.svg"}.items():
+        assert (ROOT / "docs" / name).read_text("utf-8") == MAPS[width].svg() + "\n"

@@ -162,6 +162,7 @@ class Lesson:
         promise: what the learner can do afterwards, in one line.
         adds: what the lesson adds to the loop, in a few words.
         minutes: how long its core path takes.
+        hooks: what its mechanisms do, by the hook that they do it with.
         predictions: name -> prediction: ``p1``, ``p2``, …
         exercises: those that are checked.
         quiz: its questions.
@@ -178,6 +179,7 @@ class Lesson:
     exercises: Sequence[Exercise]
     quiz: Sequence[Question]
     game: Game | None = None
+    hooks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def questions(self) -> dict[str, Question]:

@@ -7,12 +7,11 @@ links and their positions also on a page that it doesn't trust, but no SVG.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from learnkit.course.display.loop import HOOKS, LESSONS, alt, draw, stacked
+from learnkit.course.display.loop import WIDTHS, alt, draw, fitted
 from learnkit.course.progress import LessonProgress
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.display import WIDE, Canvas
+from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.text import esc
 
 #: What a lesson's state looks like: the mark of its dots, and what is written before its number.
@@ -21,82 +20,36 @@ _LOOKS = {
     "begun": (theme.ACTIVE.key, f"{theme.ACTIVE.glyph} "),
     "finished": (theme.DONE.key, f"{theme.DONE.glyph} "),
 }
-_TITLE = "One loop. Six places to plug into."
-_END = "No calls, and no on_stop objects: the text is the answer."
-#: Pixels around a picture that is an ``<img>``; see :meth:`Canvas.img`.
-_MARGIN = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Area:
-    """A place in the picture that leads to a lesson; in pixels."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    file: str
-    says: str
+#: Pixels around a picture that is an ``<img>``, see :meth:`Canvas.img`; and above the links.
+_MARGIN, _TOP = 8, 50
 
 
 def as_html(found: Sequence[LessonProgress]) -> str:
-    """Return the map as HTML, with its links."""
-    canvas, areas = course_map(found)
-    wide, high = canvas.width + 2 * _MARGIN, canvas.height + 2 * _MARGIN
+    """Return the map as HTML, with its links, for each width."""
+    return f'<div class="lk-map">{fitted({width: _linked(found, width) for width in WIDTHS})}</div>'
+
+
+def _linked(found: Sequence[LessonProgress], width: float) -> str:
+    canvas, columns = course_map(found, width)
+    wide, high = width + 2 * _MARGIN, canvas.height + 2 * _MARGIN
+    down = f"top:{100 * (_TOP + _MARGIN) / high:.2f}%;height:{100 * (high - _TOP) / high:.2f}%"
     links = "".join(
-        f'<a href="{esc(one.file)}" title="{esc(one.says)}" '
-        f'style="position:absolute;left:{100 * (one.x + _MARGIN) / wide:.2f}%;'
-        f"top:{100 * (one.y + _MARGIN) / high:.2f}%;width:{100 * one.width / wide:.2f}%;"
-        f'height:{100 * one.height / high:.2f}%"></a>'
-        for one in areas
+        f'<a href="{esc(one.file)}" title="{esc(_says(one))}" style="position:absolute;{down};'
+        f'left:{100 * (x + _MARGIN) / wide:.2f}%;width:{100 * room / wide:.2f}%"></a>'
+        for one in found
+        for x, room in [columns.get(one.number, (0, 140 if width > 400 else 30))]
     )
-    style = f"position:relative;max-width:{wide:g}px;line-height:0"
-    return f'<div class="lk-map" style="{style}">{canvas.img(alt(None))}{links}</div>'
+    return f'<div style="position:relative;line-height:0">{canvas.img(alt(0))}{links}</div>'
 
 
-def course_map(found: Sequence[LessonProgress]) -> tuple[Canvas, list[Area]]:
-    """Return the map, and where it leads to which lesson.
-
-    The loop is at the left, the hooks beside it, and each lesson has a column.
-    """
-    canvas, heights = Canvas(WIDE), stacked(128, 30, 36)
-    left, apart, low = 336, 31, heights["results"] + 12
-    columns = {one.number: left + (one.number - 2) * apart for one in found if one.number > 1}
-    canvas.text("title", 8, 22, _TITLE, "h")
-    canvas.text("reads", 8, 42, "Read a column down to see where a lesson hooks in.", "q")
-    grid = "".join(f"M{x} 116V{low}" for x in columns.values())
-    ends = left - 14, max(columns.values(), default=left) + 14
-    grid += "".join(f"M{196 + 7.4 * len(hook):g} {heights[hook]}H{ends[1]}" for hook in HOOKS)
-    canvas.edge("grid", grid)
-    draw(canvas, heights, 130, 12)
-    for name, y in heights.items():
-        if name in HOOKS:
-            canvas.edge(f"stub {name}", f"M130 {y}H176", "cause", "d")
-            canvas.text(f"hook {name}", 182, y - 1, name, "mb")
-            canvas.text(f"does {name}", 182, y + 13, HOOKS[name], "q")
-        else:
-            canvas.text(
-                f"node {name}", 114, y + {"messages": 18, "results": -9}.get(name, 4), name, "be"
-            )
-    canvas.text("end", ends[0], low + 18, _END, "q")
-    first = found[: found[0].number == 1]
-    areas = [Area(0, 92, 140, low - 80, one.file, _says(one)) for one in first]
-    for one in first:
-        canvas.text("lesson 1", 8, 108, _label(one))
-    for one in (one for one in found if one.number > 1):
-        x = columns[one.number]
-        canvas.text(f"lesson {one.number}", x + 3, 108, _label(one), "r", width=120)
-        for hook in LESSONS[one.number]:
-            canvas.dot(f"dot {hook} {one.number}", x, heights[hook], 7, _LOOKS[one.state][0])
-        areas.append(Area(x - apart / 2, 92, apart, low - 92, one.file, _says(one)))
-    canvas.height = low + 28
-    return canvas, areas
-
-
-def _label(one: LessonProgress) -> str:
-    return f"{_LOOKS[one.state][1]}{one.number} {one.lesson.title}"
+def course_map(
+    found: Sequence[LessonProgress], width: float
+) -> tuple[Canvas, dict[int, tuple[float, float]]]:
+    """Return the map, and where each lesson's column begins and how wide it is."""
+    looks = {one.number: _LOOKS[one.state] for one in found}
+    return draw(width, {n: (glyph, mark, "") for n, (mark, glyph) in looks.items()})
 
 
 def _says(one: LessonProgress) -> str:
-    does = ", ".join(f"{hook}: {words}" for hook, words in LESSONS[one.number].items())
+    does = ", ".join(f"{hook}: {words}" for hook, words in one.lesson.hooks.items())
     return f"lesson {one.number}, {one.lesson.title}: {does or 'the loop itself'}"

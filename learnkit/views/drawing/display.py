@@ -35,13 +35,13 @@ RULES = (
     f"text{{font:12px {SANS};fill:var(--lk-ink);white-space:pre}}.m text{{font-family:{MONO}}}"
     ".b text,.box text:first-of-type{font-weight:600}.l text{font-weight:400!important}"
     ".q text{fill:var(--lk-quiet)}.e text{text-anchor:end}.c text{text-anchor:middle}"
-    ".r text{transform:rotate(-38deg)}.h text{font-size:13px;font-weight:600}"
+    ".h text{font-size:13px;font-weight:600}"
     ".box rect,.dot.g circle{fill:var(--lk-ground);stroke:var(--lk-line);"
     "stroke-width:1.5}"
     ".bar rect,.dot circle{fill:var(--lk-line)}"
     ".text:not(.n) text{paint-order:stroke;stroke:var(--lk-ground);stroke-width:4px}"
     ".edge path{fill:none;stroke:var(--lk-line);stroke-width:1.5}.w path{stroke-width:2.5}"
-    ".i path{stroke:var(--lk-ink)}"
+    ".i path,.dot.i circle{stroke:var(--lk-ink)}.dot.w circle{stroke-width:2.5}"
     ".d path,.d rect{stroke-dasharray:4 3}.f path{stroke:none;fill:var(--lk-line)}"
 )
 
@@ -59,9 +59,8 @@ class Shape:
         height: in pixels.
         mark: key of the mark in the theme whose colours it has; empty for plain ink.
         style: letters: ``m`` monospaced, ``b`` bold, ``l`` not bold, ``q`` quiet, ``h`` a heading,
-            ``r`` slanted upwards, ``e`` ends at x, ``c`` is centred on x, ``d`` dashed,
-            ``w`` a heavy line, ``i`` a line of ink, ``f`` a filled path, ``g`` an outlined disc,
-            ``p`` a pale bar with an edge,
+            ``e`` ends at x, ``c`` is centred on x, ``d`` dashed, ``w`` a heavy line, ``i`` a line
+            of ink, ``f`` a filled path, ``g`` an outlined disc, ``p`` a pale bar with an edge,
             ``n`` no margin around a text, ``o`` a text that stands on a box of its mark.
         lines: the text of a text (one), of a box (any), of a dot (one, in its centre).
         path: SVG path data of an edge, relative to x and y.
@@ -319,8 +318,13 @@ class Canvas:
 
     def img(self, alt: str) -> str:
         """The diagram as an ``<img>`` that needs no other file."""
+        return f'<img alt="{esc(alt)}" src="{self.uri}">'
+
+    @property
+    def uri(self) -> str:
+        """The diagram as the address of a picture."""
         data = base64.b64encode(self.svg(margin=8).encode()).decode()
-        return f'<img alt="{esc(alt)}" src="data:image/svg+xml;base64,{data}">'
+        return f"data:image/svg+xml;base64,{data}"
 
 
 def _looks(marks: Iterable[str]) -> tuple[str, str, str]:
