@@ -204,7 +204,7 @@ def _strip(canvas: Canvas, state: State, y: float) -> float:
         free[row : row + 1] = [x + wide]
         places.append((x, top + row * (TASK + 6), wide))
     low = top + (TASK + 6) * min(len(free), BARS)
-    time.ruled(canvas, y + 20, low)
+    time.ruled(canvas, y + 20, (y + 20, low))
     for number, (one, place) in enumerate(zip(state.spells, places, strict=True)):
         if place[1] < low:
             board.draw_spell(canvas, f"bar {number}", one, state.tasks, place)
