@@ -13,6 +13,7 @@ from canvases import drawn, stops
 import learnkit as lk
 from learnkit.core.token_count import estimate_tokens
 from learnkit.views import Compaction, Tokens
+from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas
 
 
@@ -177,6 +178,11 @@ def test_what_was_cleared_is_dashed_and_what_stays_is_filled(cleared: Any) -> No
     assert gone.width / stays.width == pytest.approx(
         state.before[place].tokens / state.after[place].tokens, rel=0.05
     )
+    for width in (WIDE, NARROW):
+        bars = view.draw(state, width, 60).shapes
+        for name, half in (("before", state.before), ("after", state.after)):
+            kinds = {one.mark for one in bars if one.key.startswith(f"half {name} ") and one.mark}
+            assert kinds == {*([theme.SYSTEM.key] * bool(state.head)), *(one.key for one in half)}
     assert canvas[f"what {place}"].lines[0].startswith("⊘ cleared: ")
     assert "was 0" not in canvas
     assert "is 0" in canvas
