@@ -15,6 +15,7 @@ from learnkit.core.token_count import estimate_tokens
 from learnkit.views import Compaction, Tokens
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas
+from learnkit.views.drawing.plot import short
 
 
 @lk.tool
@@ -116,12 +117,15 @@ def test_the_request_for_a_summary_is_no_request_of_the_conversation(summarised:
     canvas, place = drawn(view), state.shortened[0].place
     cut, first = canvas["cut 0"], canvas[f"new {place}"]
     assert cut.y < first.y
-    assert cut.x <= first.x, "the arrow stands before the request that it made shorter"
-    limit = "under the threshold of 3,000"
-    assert view.finding(state) == f"1 compaction keeps every request {limit} tokens."
+    assert first.x < cut.x < first.x + first.width, "the arrow ends at the request that it made"
+    assert cut.y + float(re.findall(r"V([\d.]+)", cut.path)[0]) == pytest.approx(first.y, abs=4)
+    ghost, limit = canvas["before"], canvas["threshold"].y
+    assert ghost.y + float(re.findall(r"v(-[\d.]+)", ghost.path)[0]) < limit < first.y
+    assert abs(canvas["cut 0 is 0"].x - cut.x) < 30, "its label stands at it"
+    assert view.finding(state) == "The messages passed 3,000 tokens once, and were compacted."
     assert view.because(state).startswith(
-        f"It removes ≈{saved:,} tokens. "
-        f"The longest of {summarised.turns} requests has ≈{longest:,} tokens."
+        f"1 compaction removes ≈{short(saved)} tokens. "
+        f"The longest of {summarised.turns} requests has ≈{short(longest)} tokens."
     )
 
 
