@@ -172,7 +172,8 @@ class Tokens(Diagram[State]):
         before = ""
         for cut in {cut.place: cut for cut in state.shortened[::-1]}.values():
             x, high = LEFT + each * math.ceil(cut.place / group) + 1, HEIGHT * cut.before / scale
-            before += f"M{x:.1f} 0v-{high:.1f}h{width_of:.1f}V0"
+            # Where columns are too narrow for an outline, there is the arrow.
+            before += f"M{x:.1f} 0v-{high:.1f}h{width_of:.1f}V0" * (width_of > 12)
         if before:
             canvas.edge("before", before, theme.INJECTED.key, "d", y=base)
         if state.threshold and state.requests:
@@ -193,7 +194,7 @@ class Tokens(Diagram[State]):
             canvas.text("group", LEFT, y + 10, said, "q")
             y += 18
         marks = [(one.key, one.word) for one in (theme.CACHED, theme.FRESH) if cached]
-        marks += [("", "dashed column: before a compaction")] * bool(state.shortened)
+        marks += [("", "dashed column: before a compaction")] * bool(before)
         canvas.height = (legend(canvas, LEFT, y, marks) if marks else y) + 4
         return canvas
 
