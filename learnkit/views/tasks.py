@@ -90,12 +90,8 @@ class Tasks(Diagram[State]):
             if number := len(_ids(state, mark)):
                 more.append(f"{number} {'waiting' if mark is theme.BLOCKED else mark.word}")
         said = [f"{'; '.join(parts)}.", f"{', '.join(more)}." if more else ""]
-        if early := [card for card in state.tasks.values() if card.early]:
-            one = f"#{early[0].id} {one_line(early[0].subject, 30)} is completed before what it"
-            many = f"{len(early)} tasks are completed before what they"
-            said.insert(
-                0, f"{one if len(early) == 1 else many} depend{'s' * (len(early) == 1)} on."
-            )
+        if early := [f"#{one.id} {one.subject}" for one in state.tasks.values() if one.early]:
+            said.insert(0, f"Completed before what it depends on: {', '.join(early)}.")
         if state.refused:  # the answer to a click comes first
             said.insert(0, f"The board refuses: {state.refused}.")
         if state.opened:

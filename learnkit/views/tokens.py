@@ -172,8 +172,7 @@ class Tokens(Diagram[State]):
         before = ""
         for cut in {cut.place: cut for cut in state.shortened[::-1]}.values():
             x, high = LEFT + each * math.ceil(cut.place / group) + 1, HEIGHT * cut.before / scale
-            # Where columns are too narrow for an outline, there is the arrow.
-            before += f"M{x:.1f} 0v-{high:.1f}h{width_of:.1f}V0" * (width_of > 12)
+            before += f"M{x:.1f} 0v-{high:.1f}h{width_of:.1f}V0" * (each > 14)
         if before:
             canvas.edge("before", before, theme.INJECTED.key, "d", y=base)
         if state.threshold and state.requests:
@@ -194,7 +193,9 @@ class Tokens(Diagram[State]):
             canvas.text("group", LEFT, y + 10, said, "q")
             y += 18
         marks = [(one.key, one.word) for one in (theme.CACHED, theme.FRESH) if cached]
-        marks += [("", "dashed column: before a compaction")] * bool(before)
+        layers = dict.fromkeys(_LAYERS[cut.layer] for cut in state.shortened)
+        marks += [("", " ".join(one)) for one in layers]
+        marks += [("", "dashed column: before it")] * bool(before)
         canvas.height = (legend(canvas, LEFT, y, marks) if marks else y) + 4
         return canvas
 
@@ -206,9 +207,9 @@ def _said(state: State, place: int) -> str:
 
 
 def _arrows(canvas: Canvas, state: State, each: float, group: int) -> None:
-    """Draw the compactions: arrows from before to after, and words where there is room for all."""
-    mark, base, spots = theme.INJECTED.key, TOP + HEIGHT, list[float]()
-    for number, cut in enumerate(state.shortened):
+    """Draw the compactions: arrows from before to after, and their numbers where there is room."""
+    mark, base, free = theme.INJECTED.key, TOP + HEIGHT, canvas.width + 4
+    for number, cut in reversed([*enumerate(state.shortened)]):
         # What came between the same two requests stands side by side.
         beside = sum(one.place == cut.place for one in state.shortened[:number])
         x = LEFT + each * (math.ceil(cut.place / group) + 0.5) + 10 * beside
@@ -216,22 +217,8 @@ def _arrows(canvas: Canvas, state: State, each: float, group: int) -> None:
         path = f"M0 0V{low - TOP:.1f}m-4 -6l4 6l4 -6"
         says = f"Before request {cut.place + 1}: {cut.said}"
         canvas.edge(f"cut {number}", path, mark, "w", x=x, y=TOP, says=says)
-        spots.append(x - 5)
-    for whole in (True, False):
-        texts = [_lines(cut, whole) for cut in state.shortened]
-        free, places = canvas.width + 4, list[float]()
-        for x, lines in zip(spots[::-1], texts[::-1], strict=True):
-            room = 8 + max(map(text_width, lines))
-            places.insert(0, min(x, free - room))
-            free = places[0]
-        if all(x - place < 30 for x, place in zip(spots, places, strict=True)):
-            for number, (x, lines) in enumerate(zip(places, texts, strict=True)):
-                canvas.rows(f"cut {number} is", x, TOP - 22, lines, "", mark, 15)
-            break  # else each arrow says it
-
-
-def _lines(cut: Shortened, whole: bool) -> list[str]:
-    """A compaction on two lines: with its name, or only with its numbers."""
-    glyph, word = _LAYERS[cut.layer]
-    old, new = f"{short(cut.before)} ", f"→ {short(cut.after)}"
-    return [f"{glyph} {word}", old + new] if whole else [f"{glyph} {old}", new]
+        lines = f"{_LAYERS[cut.layer][0]} {short(cut.before)}", f"→ {short(cut.after)}"
+        left = min(x - 5, free - 8 - max(map(text_width, lines)))
+        if x - left < 30 and each > 14:  # else the arrow says it
+            canvas.rows(f"cut {number} is", left, TOP - 22, lines, "", mark, 15)
+            free = left

@@ -20,7 +20,7 @@ from learnkit.views import board
 from learnkit.views.board import Board
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import Canvas, text_width
+from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.words import TITLE
 
@@ -285,8 +285,8 @@ class _Plan:
         mark = self.state.colour(tree.name)
         self.canvas.box(f"folder {tree.name}", *box, mark, says=says, pair=tree.name)
         if until < self.right:
-            end = {"x": box[0] + box[2], "y": box[1] + 43}
-            self.canvas.edge(f"gone {tree.name}", "M-5 -5L5 5M5 -5L-5 5", mark, "w", **end)
+            x, y = box[0] + box[2], box[1] + 43
+            self.canvas.edge(f"gone {tree.name}", "M-5 -5L5 5M5 -5L-5 5", mark, "w", x=x, y=y)
 
     def branch(self, tree: Tree) -> None:
         """The line of a branch, which leaves the main one, and stays when the folder is gone."""
@@ -353,8 +353,6 @@ class _Plan:
         card, owner = self.state.tasks.get(tree.task_id or 0), self.state.owner(tree)
         room, text = self.left - 8, self.canvas.text
         said = f"{owner}, #{card.id} {card.mark.word}" if card else owner
-        if card and text_width(said) > room:
-            said = f"{owner} {card.short}"
         text(f"name {tree.name}", 2, y - 2, tree.name, "b", mark, width=room)
         text(f"agent {tree.name}", 2, y + 15, said, "q", width=room)
         state = f"{tree.mark.glyph} {tree.state}"

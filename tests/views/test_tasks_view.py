@@ -85,7 +85,7 @@ def test_nothing_overlaps_and_all_is_inside(width: float) -> None:
 def test_a_task_that_is_completed_too_early_is_marked_and_said(width: float) -> None:
     view = Tasks(opened(task(1, "completed", 2, 3), task(2, "completed"), task(3)))
     canvas = drawn(view, width=width)
-    assert said(view).startswith("#1 step 1 is completed before what it depends on. 2 of 3")
+    assert said(view).startswith("Completed before what it depends on: #1 step 1. 2 of 3")
     assert (canvas["edge 3 1"].mark, canvas["edge 2 1"].mark) == ("failed", "done")
     mark, box = canvas["early 1"], boxes(canvas)[1]
     assert box.x < mark.x < box.x + box.width
