@@ -48,9 +48,17 @@ class TaskCard:
     @property
     def state(self) -> str:
         """The state in a word or two."""
+        open = ", ".join(f"#{id}" for id in self.waits)
         if self.mark is theme.BLOCKED:
-            return f"waits for {', '.join(f'#{id}' for id in self.waits)}"
+            return f"waits for {open}"
+        if self.early:
+            return f"{self.mark.word} before {open}"
         return f"{self.mark.word}, {self.owner}" if self.owner else self.mark.word
+
+    @property
+    def early(self) -> bool:
+        """Whether it is completed, and what it depends on isn't."""
+        return self.mark is theme.DONE and bool(self.waits)
 
     @property
     def short(self) -> str:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from learnkit.core.frames import defused
@@ -188,27 +190,32 @@ def _halves(canvas: Canvas, state: State) -> float:
     scale = (canvas.width - left - _TOKENS) / max(
         1, *(state.head + _tokens(half) for half in halves.values())
     )
+    pieces = {
+        name: [(key, _tokens([*its])) for key, its in groupby((*fixed, *half), attrgetter("key"))]
+        for name, half in halves.items()
+    }
+    summed = any(scale * tokens < 3 for half in pieces.values() for _, tokens in half)
+    if summed:
+        for name, half in pieces.items():  # a kind is one piece, so that none is lost
+            kinds = dict.fromkeys(key for key, _ in half)
+            pieces[name] = [(kind, sum(n for key, n in half if key == kind)) for kind in kinds]
     end = left
-    for name, half in halves.items():
+    for name, half in pieces.items():
         canvas.text(f"half {name}", 0, y + 15, name, "b")
-        x = begin = left
-        group: list[Entry] = []
-        for one in (*fixed, *half):
-            group.append(one)
-            x += one.tokens * scale
-            if x - begin >= 8 or one is half[-1]:  # what is too short is drawn with its neighbours
-                key = max(group, key=lambda other: other.tokens).key
-                spot = begin, y, max(x - begin - 1, 1), 20
-                canvas.bar(f"half {name} {begin:.0f}", *spot, key)
-                begin, group = x, []
+        x = left
+        for number, (key, tokens) in enumerate(half):
+            wide = max(tokens * scale, 3)
+            canvas.bar(f"half {name} {number}", x, y, wide - 1, 20, key)
+            x += wide
         if end - x > 2:
             canvas.box("gone", x, y, end - x - 1, 20, "", (), "d")
-        total = state.head + _tokens(half)
+        total = sum(tokens for _, tokens in half)
         canvas.text(f"total {name}", canvas.width, y + 15, f"≈{total:,}", "eb", width=_TOKENS)
         end, y = x, y + 26
     canvas.text("unit", canvas.width, y + 12, "≈ tokens", "qe")
     if state.before:
-        canvas.text("legend", left, y + 12, "dashed: removed", "q")
+        said = "dashed: removed" + "; summed by kind" * summed
+        canvas.text("legend", 0, y + 12, said, "q", width=canvas.width - 60)
     return y + 20
 
 

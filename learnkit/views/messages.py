@@ -9,7 +9,7 @@ can't be mistaken for the user's.
 from __future__ import annotations
 
 from learnkit.events.log import Event
-from learnkit.events.text import count, one_line
+from learnkit.events.text import count, listed, one_line
 from learnkit.views.drawing import blocks, display, static, theme
 from learnkit.views.drawing.array import Array, MessageCard, Request, grow
 from learnkit.views.drawing.base import View, css_beside
@@ -51,8 +51,6 @@ class Messages(View[Array]):
 
     def frame(self, state: Array, width: float = display.WIDE) -> dict[str, str]:
         shown = {"ruler": ruler(_scale(state), f'<span class="note">{_legend(state)}</span>')}
-        if state != self.init():
-            shown["summary"] = f'<div class="note" data-quiet>{state.size}</div>'
         if state.system:
             shown["system"] = state.system
         requests = {one.messages: one for one in state.requests}
@@ -65,14 +63,13 @@ class Messages(View[Array]):
 
     def draw(self, state: Array, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
-        canvas.text("legend", 8, 20, _legend(state), "q", width=END)
+        canvas.text("legend", 8, 20, _legend(state), "q", width=END - 48)
         y = 20.0
         if state != self.init():
             left, scale = width - 8 - LABEL - BAR, _scale(state)
             canvas.text("scale", left - 8, y, f"{scale:,}", "qe", width=90)
             canvas.edge("ruler", f"M0 0v5h{BAR}v-5", x=left, y=y - 8)
-            canvas.text("size", 8, y + 24, state.size, "b")
-            y = _draw(canvas, state, y + 32, rows, scale) + 8
+            y = _draw(canvas, state, y + 12, rows, scale) + 8
         canvas.height = max(y, 34)
         return canvas
 
@@ -89,28 +86,35 @@ def _scale(array: Array) -> int:
 
 
 def _legend(array: Array) -> str:
-    """What the lengths are."""
-    carries = ". A request carries all rows above it; orange is new" if array.requests else ""
-    return f"≈ tokens: characters / 4{carries}"
+    """How much there is, and what the lengths are."""
+    if not array.cards:
+        return "≈ tokens: characters / 4"
+    return f"{array.size} (characters / 4)" + "; orange is new" * bool(array.requests)
 
 
 def _answered(array: Array) -> list[str]:
-    """Whether the calls of an array that no request carries are answered."""
+    """What became of the calls of an array that no request carries."""
     said = count(len(array.cards), "message")
     if not array.calls:
         return [f"{said}, ≈ {array.tokens:,} tokens."]
-    results = [
+    every = [
         line
         for card in array.cards
         for line in blocks.lines(card.message, card.injected)
         if line.mark in (theme.RESULT, theme.ERROR)
     ]
-    calls = count(len(array.calls), "call")
-    if waiting := len(array.calls.keys() - {line.pair for line in results}):
-        return [f"{said}: {calls}.", f"{waiting} without a result."]
-    has = " and the result that" if len(array.calls) == 1 else ", each with the result that"
-    bad = sum(line.mark is theme.ERROR for line in results)
-    return [f"{said}: {calls}{has} has its id.", f"{count(bad, 'error')}." if bad else ""]
+    results = {line.pair: line for line in every}
+    one, last = len(array.calls) == 1, array.cards[-1].mark is theme.ASSISTANT
+    names = listed(list(dict.fromkeys(name for name, _ in array.calls.values())))
+    calls = "The model calls" if one else f"The model makes {len(array.calls)} calls of"
+    calls += f" {names}" if len(names) <= 24 else " tools"
+    if waiting := len(array.calls.keys() - results.keys()):
+        return [f"{calls}.", f"{waiting} without a result."]
+    if bad := sum(bool(it.mark is theme.ERROR or blocks.failure(it.text)) for it in every):
+        which = "the result reads as a failure" if one else f"{bad} results read as failures"
+        return [f"{calls}; {which}."]
+    gets = f"gets {'the' if one else 'each'} result"
+    return [f"{calls}, {gets}, and answers." if last else f"{calls} and {gets}."]
 
 
 def _requested(one: Request) -> list[str]:

@@ -150,7 +150,7 @@ class Protocol(Diagram[State]):
         for its in pairs.values():
             y = _Pair(canvas, state, its, time).draw(y)
         if pairs:
-            time.ruled(canvas, y, y + 12)
+            time.ruled(canvas, y, (y, y + 12))
             y += 22
         for number, one in shown:
             y = _written(canvas, number, one, state, y)

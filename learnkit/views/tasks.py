@@ -1,8 +1,9 @@
 """The task graph: which task waits for which, what is ready, and who worked on what, and when.
 
 Tasks are drawn in layers: those of the first layer can start at once, those of the second after
-them, and so on. Tasks without dependencies are in a strip below. Under both is the time: a bar is
-a task in progress, and a dashed line a new run that opens the board, as after a night.
+them, and so on. A task that was completed before what it depends on is marked. Tasks without
+dependencies are in a strip below. Under both is the time: a bar is a task in progress, and a dashed
+line a new run that opens the board, as after a night.
 """
 
 from __future__ import annotations
@@ -85,10 +86,12 @@ class Tasks(Diagram[State]):
         for mark, word in ((theme.ACTIVE, "in progress"), (theme.READY, "ready")):
             if ids := _ids(state, mark):
                 parts.append(f"{word}: {', '.join(ids[:5])}{' …' if len(ids) > 5 else ''}")
-        for mark, word in ((theme.BLOCKED, "waiting"), (theme.FAILED, "failed")):
+        for mark in (theme.BLOCKED, theme.PENDING, theme.FAILED):
             if number := len(_ids(state, mark)):
-                more.append(f"{number} {word}")
+                more.append(f"{number} {'waiting' if mark is theme.BLOCKED else mark.word}")
         said = [f"{'; '.join(parts)}.", f"{', '.join(more)}." if more else ""]
+        if early := [f"#{one.id} {one.subject}" for one in state.tasks.values() if one.early]:
+            said.insert(0, f"Completed before what it depends on: {', '.join(early)}.")
         if state.refused:  # the answer to a click comes first
             said.insert(0, f"The board refuses: {state.refused}.")
         if state.opened:
@@ -136,15 +139,24 @@ class Tasks(Diagram[State]):
         if names and any(len(_lines(tasks[id].subject, inside)) > 1 for id in layout.places):
             layout = layered(tied, edges, room, TALLER)
         canvas.width = max(canvas.width, layout.width + 2)
+        tips: dict[str, str] = {}
         for a, b in layout.ways:
-            mark = "done" if tasks[a].mark is theme.DONE else "blocked"
-            style = "" if mark == "done" else "d"
-            canvas.edge(f"edge {a} {b}", layout.path((a, b)), mark, style, pair=f"t{a} e{a}-{b}")
+            done, mark = tasks[a].mark is theme.DONE, "blocked"
+            if done or tasks[b].early:
+                mark = "done" if done else "failed"
+            way, pair = layout.path((a, b)), f"t{a} e{a}-{b}"
+            canvas.edge(f"edge {a} {b}", way, mark, "" if done else "d", pair=pair)
+            tips[mark] = tips.get(mark, "") + layout.tip((a, b))
+        for mark, path in tips.items():
+            canvas.edge(f"tips {mark}", path, mark, "f")
         for id, (x, y) in layout.places.items():
             card = tasks[id]
-            top = card.top if 7 * len(card.top) <= inside else card.short
+            top = card.top if 7 * len(card.top) <= inside - 20 * card.early else card.short
             lines = [top, *_lines(card.subject, inside)] if names else [top]
             self._task(canvas, card, (x, y, *layout.size), lines)
+            if card.early:
+                right = x + layout.size[0] - 13
+                canvas.dot(f"early {id}", right, y + 12, 8, theme.FAILED.key, "!")
         return layout.height - 2
 
     def _loose(self, canvas: Canvas, tasks: Board, ids: list[int], y: float) -> float:
@@ -204,7 +216,7 @@ def _strip(canvas: Canvas, state: State, y: float) -> float:
         free[row : row + 1] = [x + wide]
         places.append((x, top + row * (TASK + 6), wide))
     low = top + (TASK + 6) * min(len(free), BARS)
-    time.ruled(canvas, y + 20, low)
+    time.ruled(canvas, y + 20, (y + 20, low))
     for number, (one, place) in enumerate(zip(state.spells, places, strict=True)):
         if place[1] < low:
             board.draw_spell(canvas, f"bar {number}", one, state.tasks, place)

@@ -21,12 +21,12 @@ from learnkit.views import people as folk
 from learnkit.views.board import TASK, Board, Spell, progress
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import Canvas, text_width
+from learnkit.views.drawing.display import Canvas, text_width, wrapped
 from learnkit.views.drawing.time_axis import Axis, duration
 from learnkit.views.people import People, Person, drawn
 
-#: The height of a lane with the names above it, in pixels.
-_LANE = 76
+#: In pixels: the height of a lane, and the most that its names may take on the left.
+_LANE, _NAMES = 62, 96.0
 #: How far a task may be drawn to the right of where it began, to stand beside another, in pixels.
 _NUDGE = 12
 
@@ -91,13 +91,17 @@ class Team(Diagram[State]):
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas, people = Canvas(width), drawn(state.people)[: max(3, rows)]
-        time, low = Axis(state.now, 2, width - 10), 26 + _LANE * len(people)
-        time.ruled(canvas, 4, low)
+        left, low = min(_NAMES, width / 5), 22 + _LANE * len(people)
+        time, middles = (
+            Axis(state.now, left, width - left - (8 if width < 560 else 76)),
+            [*range(42, low, _LANE)],
+        )
+        time.ruled(canvas, 4, (4, 16), *((y - 20, y + TASK / 2) for y in middles))
         latest = _latest(state)
-        for number, person in enumerate(people):
-            top, mark = 26 + _LANE * number, theme.agent(number).key
-            _names(canvas, person, mark, top + 16)
-            _lane(canvas, state, person, mark, top + 40, time, latest)
+        for number, (person, y) in enumerate(zip(people, middles, strict=True)):
+            mark = theme.agent(number).key
+            _names(canvas, person, mark, y, left - 8)
+            _lane(canvas, state, person, mark, y, time, latest)
         canvas.height = _board(canvas, state.tasks, latest, rows, low) + 8
         return canvas
 
@@ -124,12 +128,13 @@ def _latest(state: State) -> dict[int, int]:
     }
 
 
-def _names(canvas: Canvas, person: Person, mark: str, y: float) -> None:
-    """An agent's name and role, above its lane."""
+def _names(canvas: Canvas, person: Person, mark: str, y: float, room: float) -> None:
+    """An agent's name, its role, and where it lives, left of its lane."""
     role = f"{person.role} on {person.where}" if person.where else person.role
-    says, name = f"{person.name}, {person.role}: {person.said}", person.name
-    canvas.text(f"name {name}", 2, y, name, "b", mark, width=110, says=says, pair=name)
-    canvas.text(f"role {name}", 14 + min(text_width(name, "b"), 110), y, role, "q")
+    says, name = f"{person.name}, {role}: {person.said}", person.name
+    canvas.text(f"name {name}", 2, y - 2, name, "b", mark, width=room, says=says, pair=name)
+    for row, text in enumerate(wrapped(role, room)):
+        canvas.text(f"role {name} {row}", 2, y + 13 + 14 * row, text, "q", width=room)
 
 
 def _lane(
@@ -156,13 +161,16 @@ def _lane(
         else:
             thick, style = (TASK, "p") if key == "working" else (2, "")
             canvas.bar(name, x, y - thick / 2, wide, thick, mark, style)
-            long = f" {duration(round(end - begin, 1))}" if end > begin else ""
-            texts = f"{key}{long}", key
+            texts = (f"{key} {duration(round(end - begin, 1))}", key) if end > begin else (key,)
         said.append((x, canvas.width if last else x + wide, texts))
     low = canvas.width
     for number, (x, end, texts) in reversed([*enumerate(said)]):
-        if number == len(said) - 1:  # how it is now is said in any case
-            x = min(x, canvas.width - text_width(texts[0]) - 6)
+        last, wide = number == len(said) - 1, text_width(texts[0])
+        if last and len(texts) == 1 and x + wide + 12 <= canvas.width:
+            canvas.text(f"says {person.name} {number}", x + 10, y + 4, texts[0], "q")
+            continue
+        if last:  # how it is now is said in any case
+            x = min(x, canvas.width - wide - 6)
         if fits := [one for one in texts if x + text_width(one) + 6 <= min(end, low)]:
             canvas.text(f"says {person.name} {number}", x, y + 27, fits[0], "q")
             low = x
@@ -202,7 +210,7 @@ def _board(canvas: Canvas, tasks: Board, taken: dict[int, int], rows: int, y: fl
     for card, spot in zip(cards, spots, strict=True):
         gone = card.id in taken or card.mark is theme.DONE
         key, mark, style = ("slot", "", "qdl") if gone else ("task", card.mark.key, "l")
-        text = f"{card.short} {card.owner if gone and card.owner else card.subject}"
+        text = f"{card.short} {card.subject}" + f", {card.owner}" * bool(gone and card.owner)
         canvas.box(f"{key} {card.id}", *spot, mark, [text], style, says=card.title)
     hidden = len(tasks) - len(cards)
     return low + 20 * canvas.left_out("more", 2, low + 14, hidden, "earlier task")

@@ -313,7 +313,7 @@ class _Sheet:
             tops[place, key] = y
             y += _ROW
         if tops:
-            self.axis.ruled(canvas, 0, y)
+            self.axis.ruled(canvas, 0, (0, y))
         for place, top in heads.items():
             run = self.state.runs[place]
             path = f"M0 0H{self.x(run.now) - self.left:.1f}m0 -5v10"

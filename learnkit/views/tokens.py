@@ -1,8 +1,8 @@
 """Tokens over turns: how long each request was, and where compaction made it shorter.
 
 Each request is a column on one scale with the threshold: what came from the prompt cache, and what
-is new. So a rewrite shows twice: the column is shorter, and more of it is new. An arrow goes from
-the length before a compaction to the one after it.
+is new. So a rewrite shows twice: the column is shorter, and more of it is new. A dashed column is
+what the messages were before a compaction, and an arrow goes down to what they are after it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from learnkit.events.text import count
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.display import Canvas, text_width
 from learnkit.views.drawing.plot import legend, short, ticks_of
 from learnkit.views.drawing.text import scale_of
 
 #: In pixels: the height of a full column, its upper end, where the first one begins, and the least
 #: that a column takes.
-HEIGHT, TOP, LEFT, LEAST = 170, 56, 48, 3
+HEIGHT, TOP, LEFT, LEAST = 170, 76, 48, 3
 #: For how many columns there is room.
 _SLOTS = (6, 10, 16, 24, 32, 48, 64, 90, 128, 180, 224)
 #: Last word of a compaction's event type -> glyph, and what it is.
@@ -126,7 +126,7 @@ class Tokens(Diagram[State]):
         limit = f", {'under' if under else 'over'} the threshold of {state.threshold:,}"
         limit = limit if state.threshold else ""
         which = f"The longest of {number} requests" if number > 1 else "The only request"
-        has = f"has ≈{longest:,} tokens"
+        has = f"has ≈{short(longest)} tokens"
         cached = sum(one.cached for one in state.requests)
         share = cached / max(sum(one.tokens for one in state.requests), 1)
         cache = f"{share:.0%} of all tokens sent came from the cache." * bool(cached)
@@ -134,13 +134,13 @@ class Tokens(Diagram[State]):
         if not many:
             return [f"{which} {has}.", f"Nothing was compacted{limit}.", cache]
         compactions, s = count(many, "compaction"), "s" * (many == 1)
-        saved = f"remove{s} ≈{sum(one.before - one.after for one in state.shortened):,} tokens"
-        # What passes the threshold is never sent.
+        removed = short(sum(one.before - one.after for one in state.shortened))
+        saved = f"{compactions} remove{s} ≈{removed} tokens."
         if under and all(one.before > state.threshold for one in state.shortened):
-            keeps = f"keep{s} every request under the threshold of {state.threshold:,} tokens"
-            it = "It" if many == 1 else "They"
-            return [f"{compactions} {keeps}.", f"{it} {saved}. {which} {has}.", cache]
-        return [f"{compactions} {saved}.", f"{which} {has}{limit}.", cache]
+            times = "once" if many == 1 else count(many, "time")
+            passed = f"The messages passed {state.threshold:,} tokens {times}, and were compacted."
+            return [passed, f"{saved} {which} {has}.", cache]
+        return [saved, f"{which} {has}{limit}.", cache]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -151,9 +151,10 @@ class Tokens(Diagram[State]):
             canvas.edge(f"line {tick}", f"M0 0H{room:g}", x=LEFT, y=y)
         canvas.text("unit", 0, 12, "≈ tokens in a request", "q")
         # A column may have to stand for several requests: then the longest of them.
-        group = math.ceil(max(len(state.requests), 1) / min(8 * rows, room / LEAST))
+        many = max([1, len(state.requests), *(cut.place + 1 for cut in state.shortened)])
+        group = math.ceil(many / min(8 * rows, room / LEAST))
         # Room for more than there are, so that the columns don't move with every request.
-        slots = next(n for n in _SLOTS if n >= math.ceil(len(state.requests) / group))
+        slots = next(n for n in _SLOTS if n >= math.ceil(many / group))
         each = room / slots
         width_of = max(each - 2, 1.5)
         cached = ""  # one path for all: a bar each would make the static form too long
@@ -162,16 +163,23 @@ class Tokens(Diagram[State]):
             place = max(places, key=lambda number: state.requests[number].tokens)
             one, x = state.requests[place], LEFT + each * (first // group) + 1
             high, pale = (HEIGHT * part / scale for part in (one.tokens, one.cached))
+            high = max(high, 1.5)
             size = (width_of, high - pale, theme.FRESH.key)
             canvas.bar(f"new {first}", x, base - high, *size, says=_said(state, place))
             cached += f"M{x:.1f} {-pale:.1f}h{width_of:.1f}V0h{-width_of:.1f}z" * bool(pale)
         if cached:
             canvas.edge("cached", cached, theme.CACHED.key, "f", y=base)
+        before = ""
+        for cut in {cut.place: cut for cut in state.shortened[::-1]}.values():
+            x, high = LEFT + each * math.ceil(cut.place / group) + 1, HEIGHT * cut.before / scale
+            before += f"M{x:.1f} 0v-{high:.1f}h{width_of:.1f}V0" * (each > 14)
+        if before:
+            canvas.edge("before", before, theme.INJECTED.key, "d", y=base)
         if state.threshold and state.requests:
             y = base - HEIGHT * state.threshold / scale
             canvas.edge("threshold", f"M0 0H{room:g}", "", "di", x=LEFT, y=y)
             # What the dashed line is is said above it, where no column and no arrow gets.
-            canvas.text("limits", 0, 28, f"dashed: threshold of {state.threshold:,}")
+            canvas.text("limits", 0, 28, f"dashed line: threshold of {state.threshold:,}")
         _arrows(canvas, state, each, group)
         last = len(state.requests)
         if last:
@@ -184,8 +192,11 @@ class Tokens(Diagram[State]):
             said = f"a column is the longest of {group} requests"
             canvas.text("group", LEFT, y + 10, said, "q")
             y += 18
-        marks = (theme.CACHED, theme.FRESH) if cached else (theme.FRESH,)
-        canvas.height = legend(canvas, LEFT, y, [(mark.key, mark.word) for mark in marks]) + 4
+        marks = [(one.key, one.word) for one in (theme.CACHED, theme.FRESH) if cached]
+        layers = dict.fromkeys(_LAYERS[cut.layer] for cut in state.shortened)
+        marks += [("", " ".join(one)) for one in layers]
+        marks += [("", "dashed column: before it")] * bool(before)
+        canvas.height = (legend(canvas, LEFT, y, marks) if marks else y) + 4
         return canvas
 
 
@@ -196,25 +207,18 @@ def _said(state: State, place: int) -> str:
 
 
 def _arrows(canvas: Canvas, state: State, each: float, group: int) -> None:
-    """Draw the compactions: arrows from before to after, and words where there is room for all."""
-    mark, base = theme.INJECTED.key, TOP + HEIGHT
-    spots = []
-    for number, cut in enumerate(state.shortened):
+    """Draw the compactions: arrows from before to after, and their numbers where there is room."""
+    mark, base, free = theme.INJECTED.key, TOP + HEIGHT, canvas.width + 4
+    for number, cut in reversed([*enumerate(state.shortened)]):
         # What came between the same two requests stands side by side.
         beside = sum(one.place == cut.place for one in state.shortened[:number])
-        x = LEFT + each * math.ceil(cut.place / group) + 10 * beside
-        top, low = (base - HEIGHT * part / state.scale for part in (cut.before, cut.after))
-        path = f"M0 0V{low - top:.1f}m-4 -6l4 6l4 -6"
+        x = LEFT + each * (math.ceil(cut.place / group) + 0.5) + 10 * beside
+        low = base - HEIGHT * cut.after / state.scale
+        path = f"M0 0V{low - TOP:.1f}m-4 -6l4 6l4 -6"
         says = f"Before request {cut.place + 1}: {cut.said}"
-        canvas.edge(f"cut {number}", path, mark, "w", x=x, y=top, says=says)
-        spots.append((x, top - 8))
-    placed, free = [], 0.0
-    for cut, (x, y) in zip(state.shortened, spots, strict=True):
-        text = f"{' '.join(_LAYERS[cut.layer])} {short(cut.before)} → {short(cut.after)}"
-        room = 7 * len(text)
-        left = max(LEFT, min(x - room / 2, canvas.width - room))
-        placed += [(left, y, text)] if free <= left else []
-        free = left + room
-    if len(placed) == len(spots):  # else each arrow says it
-        for number, (left, y, text) in enumerate(placed):
-            canvas.text(f"cut {number} is", left, y, text, "", mark)
+        canvas.edge(f"cut {number}", path, mark, "w", x=x, y=TOP, says=says)
+        lines = f"{_LAYERS[cut.layer][0]} {short(cut.before)}", f"→ {short(cut.after)}"
+        left = min(x - 5, free - 8 - max(map(text_width, lines)))
+        if x - left < 30 and each > 14:  # else the arrow says it
+            canvas.rows(f"cut {number} is", left, TOP - 22, lines, "", mark, 15)
+            free = left

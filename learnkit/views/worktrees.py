@@ -1,7 +1,8 @@
 """Worktrees: which agent works on which branch, what it commits there, and how it comes back.
 
-Each worktree has a lane below the main branch, in the colour of its agent. A line is a branch, a
-box around it the folder that it has, a disc a commit; what happened later is further to the right.
+Each worktree has a lane below the main branch, in the colour of its agent, with its words on the
+left. A line is a branch, a box around it the folder that it has, a disc a commit; what happened
+later is further to the right.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from learnkit.views.words import TITLE
 
 #: Steps that stand on the line of the main branch.
 _MAIN = ("merge", "conflict")
-#: In pixels: the height of a lane's box, from one lane to the next, and the widest column.
-_BOX, _COLUMN = 66, 110
+#: The height of a lane's box, in pixels.
+_BOX = 66
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Tree:
         """Its status in words."""
         if self.status not in ("kept", "removed"):
             return "merged" if self.merged else "active"
-        return f"merged, {self.status}" if self.merged else f"{self.status}, not merged"
+        return f"merged, {self.status}" if self.merged else f"{self.status}, unmerged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ class Worktrees(Diagram[State]):
     def says(self, state: State) -> list[str]:
         groups: dict[str, list[str]] = {}
         for tree in state.trees.values():
-            said = tree.state.replace(", ", " and ").replace("and not merged", "but not merged")
+            said = tree.state.replace(", un", " but not ").replace(", ", " and ")
             groups.setdefault(said, []).append(tree.name)
         are = {said: "are" if len(names) > 1 else "is" for said, names in groups.items()}
         each = [f"{listed(names)} {are[said]} {said}" for said, names in groups.items()]
@@ -163,11 +164,11 @@ class Worktrees(Diagram[State]):
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
         trees = list(state.trees.values())[-max(2, rows // 4) :]
-        head = 56.0
-        rows_of = {tree.name: head + 74 + n * (_BOX + 34) for n, tree in enumerate(trees)}
+        head = 40.0
+        rows_of = {tree.name: head + 50 + n * (_BOX + 16) for n, tree in enumerate(trees)}
         plan = _Plan(canvas, state, {"": head, **rows_of}, rows)
-        canvas.text("main", 2, 14, "main", "b", state.colour(""))
-        canvas.left_out("earlier", plan.left, 12, plan.hidden, "earlier step")
+        canvas.text("main", 2, head + 4, "main", "b", state.colour(""))
+        canvas.left_out("earlier", 2, 12, plan.hidden, "earlier step")
         for tree in trees:
             plan.folder(tree)
         if plan.steps:
@@ -184,8 +185,10 @@ class Worktrees(Diagram[State]):
         y = max(canvas.height, head + 16)
         y += 20 * canvas.left_out("more", 2, y + 16, len(state.trees) - len(trees), "worktree")
         if trees:
-            canvas.text("legend", 2, y + 20, "line: branch, box: folder, disc: commit", "q")
-            y += 26
+            lines = ["line: branch, box: folder, disc: commit"]
+            if any(tree.status == "removed" for tree in trees):
+                lines.append("✗: the folder is removed; its branch stays")
+            y = canvas.rows("legend", 2, y + 20, lines, "q") - 10
         canvas.height = y + 4
         return canvas
 
@@ -246,14 +249,15 @@ class _Plan:
 
     def __init__(self, canvas: Canvas, state: State, middles: dict[str, float], rows: int) -> None:
         self.canvas, self.state, self.middles = canvas, state, middles
-        self.left = 4.0
+        self.left = min(0.4 * canvas.width, 176.0)
         shown = [one for one in enumerate(state.steps) if one[1].tree in middles]
         self.keys = [str(number) for number, _ in shown[-max(6, rows) :]]
         self.steps = [step for _, step in shown[-max(6, rows) :]]
         self.hidden = len(state.steps) - len(self.steps)
-        room = (canvas.width - self.left - 16) / max(1, len(self.steps))
-        self.column = min(_COLUMN, round(room, 1))
-        self.right = self.left + self.column * len(self.steps)
+        self.right = canvas.width - 4
+        # Room for some more, so that the first ones don't move with each step.
+        self.column = round((self.right - self.left) / max(6, len(self.steps)), 1)
+        self.back = min(round(0.6 * self.column, 1), 36)
 
     def x(self, number: int) -> float:
         """The middle of a column, in pixels."""
@@ -280,6 +284,9 @@ class _Plan:
         says = f"{tree.name}, branch {tree.branch}, {owner}, {task}: {tree.state}"
         mark = self.state.colour(tree.name)
         self.canvas.box(f"folder {tree.name}", *box, mark, says=says, pair=tree.name)
+        if until < self.right:
+            x, y = box[0] + box[2], box[1] + 43
+            self.canvas.edge(f"gone {tree.name}", "M-5 -5L5 5M5 -5L-5 5", mark, "w", x=x, y=y)
 
     def branch(self, tree: Tree) -> None:
         """The line of a branch, which leaves the main one, and stays when the folder is gone."""
@@ -287,18 +294,17 @@ class _Plan:
         begin = its[0][0] if its else self.left
         path = f"M0 0H{self.right - begin:g}"
         if its and its[0][1].kind == "create":
-            path = _curve(-min(self.column, 30), self.middles[""] - y) + path[4:]
+            path = _curve(-self.back, self.middles[""] - y) + path[4:]
         self.canvas.edge(f"branch {tree.name}", path, mark, "w", x=begin, y=y)
 
     def step(self, number: int) -> None:
         """A step's disc, and the curves that lead to it."""
         one, x, state = self.steps[number], self.x(number), self.state
         y, key, mark = self.lane(one), self.keys[number], state.colour(one.tree)
-        back = -min(round(0.7 * self.column), 40)
         says, pair = f"{duration(one.at)}, {one.by}: {_says(one)}", one.tree
         if one.kind in _MAIN:
             tone, glyph, style = ("done", "✓", "w") if one.kind == "merge" else ("failed", "✗", "d")
-            path = _curve(back, self.middles[one.tree] - y)
+            path = _curve(-self.back, self.middles[one.tree] - y)
             shade = mark if one.kind == "merge" else tone
             self.canvas.edge(f"into {key}", path, shade, style, x=x, y=y)
             self.canvas.dot(f"step {key}", x, y, 9, tone, glyph, says=says, pair=pair)
@@ -306,14 +312,14 @@ class _Plan:
             lanes = {step.id: step for step in self.steps if step.id}
             for parent in (lanes[id] for id in one.parents[1:] if id in lanes):
                 if (low := self.lane(parent)) != y:
-                    path, shade = _curve(back, low - y), state.colour(parent.tree)
+                    path, shade = _curve(-self.back, low - y), state.colour(parent.tree)
                     self.canvas.edge(f"into {key} {parent.id}", path, shade, "w", x=x, y=y)
             self.canvas.dot(f"step {key}", x, y, 7, mark, says=says, pair=pair)
 
     def label(self, number: int) -> None:
         """What a step is, as far as there is room before the next on its lane."""
         one, x, y = self.steps[number], self.x(number), self.lane(self.steps[number])
-        later = [self.x(n) for n in range(number + 1, len(self.steps)) if self.shares(n, y)]
+        later = [self.ends(n, y) for n in range(number + 1, len(self.steps))]
         ends = [at for at, step in self.own(one.tree) if step.kind == "remove" and at > x]
         room = min([*later, *ends, self.canvas.width]) - x
         key, mark = self.keys[number], self.state.colour(one.tree)
@@ -332,31 +338,25 @@ class _Plan:
             if fits := [text for text in texts if 6.5 * len(text) <= room - 8]:
                 self.canvas.text(f"label {key}", x - 8, y - 16, fits[0], "", tone, width=room + 8)
 
-    def shares(self, number: int, y: float) -> bool:
-        """Whether a step has a label on the line at this height."""
-        return self.steps[number].kind in _LABELLED and self.lane(self.steps[number]) == y
+    def ends(self, number: int, y: float) -> float:
+        """Where a step ends the labels before it on the line at this height."""
+        one = self.steps[number]
+        passes = one.kind in ("create", *_MAIN) or len(one.parents) > 1
+        if passes and self.middles[one.tree] > y > self.middles[""]:
+            return self.x(number) - self.back
+        labelled = one.kind in ("commit", *_MAIN) and self.lane(one) == y
+        return self.x(number) if labelled else self.right
 
     def names(self, tree: Tree) -> None:
-        """The names of a lane, above it."""
-        y, mark = self.middles[tree.name] - 28, self.state.colour(tree.name)
-        card = self.state.tasks.get(tree.task_id or 0)
-        task = f", #{card.id} {card.mark.word}" if card else ""
-        owner, said = f"{self.state.owner(tree)}{task}", f"{tree.mark.glyph} {tree.state}"
-        x, room, text = 2.0, 0.29 * self.canvas.width, self.canvas.text
-        text(f"name {tree.name}", x, y, tree.name, "b", mark, width=room)
-        x += min(7 * len(tree.name), room) + 14
-        text(f"agent {tree.name}", x, y, owner, "q", width=room)
-        x += min(6.5 * len(owner), room) + 10
-        # The lines to this folder and to those below come down here: it stands beside them.
-        below = [name for name in self.middles if name and self.middles[name] > y]
-        forks = [its[0][0] for name in below if (its := self.own(name))]
-        beside, wide = max(forks, default=0.0) + 10, 7 * len(said)
-        if min(forks, default=self.canvas.width) - 30 < x + wide and beside + wide <= self.right:
-            x = max(x, beside)
-        text(f"state {tree.name}", x, y, said, "", tree.mark.key)
-
-
-_LABELLED = ("commit", *_MAIN)
+        """The words of a lane, left of it."""
+        y, mark = self.middles[tree.name], self.state.colour(tree.name)
+        card, owner = self.state.tasks.get(tree.task_id or 0), self.state.owner(tree)
+        room, text = self.left - 8, self.canvas.text
+        said = f"{owner}, #{card.id} {card.mark.word}" if card else owner
+        text(f"name {tree.name}", 2, y - 2, tree.name, "b", mark, width=room)
+        text(f"agent {tree.name}", 2, y + 15, said, "q", width=room)
+        state = f"{tree.mark.glyph} {tree.state}"
+        text(f"state {tree.name}", 2, y + 32, state, "", tree.mark.key, width=room)
 
 
 def _curve(x: float, y: float) -> str:

@@ -309,7 +309,9 @@ class Stage {
     const [each, unit] = whole < 120 ? [1, "s"] : whole < 7200 ? [60, "min"] : [3600, "h"];
     this.range.max = last;
     this.range.value = stop;
-    this.count.textContent = `${this.raw ? "event" : "step"} ${stop} of ${last} · ${(time / each).toFixed(1)} ${unit}`;
+    const clock = whole && last > 1 ? ` · ${(time / each).toFixed(1)} ${unit}` : "";
+    this.count.textContent = `${this.raw ? "event" : "step"} ${stop} of ${last}${clock}`;
+    this.rate.hidden = last < 2; // there is nothing to play
     this.range.setAttribute("aria-valuetext", this.count.textContent);
     this.followButton.setAttribute("aria-pressed", this.follow);
   }

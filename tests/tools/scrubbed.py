@@ -21,13 +21,24 @@ sys.path[:0] = [str(ROOT / "tests" / name) for name in ("support", "browser")]
 import lab  # noqa: E402
 
 #: What the file's name has before the scheme -> the width of the page, pixels for each of its own,
-#: the step that is shown whole, and the heights of the line below the title and of the picture, so
-#: that nothing jumps. On a phone, the run ends with the answer to the question.
-_SIZES = {"": (800, 1.5, 13, 29, 458), "narrow-": (360, 2, 9, 0, 476)}
-_STILL = """(player, [note, picture]) => player.shadowRoot.querySelector("style").append(`
+#: and the heights of the longest title with the line below it and of the picture, so that nothing
+#: jumps.
+_SIZES = {"": (800, 1.5, 38, 29, 458), "narrow-": (360, 2, 82, 0, 692)}
+_LAST = 13
+_STILL = """(player, [head, note, picture]) => player.shadowRoot.querySelector("style").append(`
   .head, .head + .note, .picture { min-height: 0 !important; height: ${picture}px; }
-  .head { height: 38px; }
-  .head + .note { display: block !important; height: ${note}px; padding-block: 0; }`)"""
+  .picture { max-height: none; }
+  .head { height: ${head}px; }
+  .head + .note { display: block !important; height: ${note}px;
+    padding-block: 0; overflow: hidden; }`)"""
+#: How far the title is above the rule under it, and the picture's end above that of its frame.
+_ROOM = """(player) => {
+  const [head, picture] = [".head", ".picture"].map((one) => player.shadowRoot.querySelector(one));
+  const text = document.createRange();
+  text.selectNodeContents(head);
+  const title = picture.getBoundingClientRect().top - text.getBoundingClientRect().bottom;
+  return Math.min(title, picture.clientHeight - picture.scrollHeight);
+}"""
 #: Milliseconds for a step, and for the whole run, which comes first: some readers see only that.
 _STEP, _WHOLE = 700, 3500
 
@@ -37,9 +48,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, lab.sync_playwright() as playwright:
         list(build(ROOT / "notebooks", Path(folder), ["s09"]))
         browser = playwright.chromium.launch(executable_path=lab.chromium(), args=[*lab._CHROMIUM])
-        for (size, (width, scale, last, *heights)), scheme in product(
-            _SIZES.items(), ("light", "dark")
-        ):
+        for (size, (width, scale, *heights)), scheme in product(_SIZES.items(), ("light", "dark")):
             page = browser.new_page(
                 viewport={"width": width, "height": 900},
                 device_scale_factor=scale,
@@ -55,9 +64,10 @@ def main() -> None:
             assert box is not None
             clip = {side: round(pixels) for side, pixels in box.items()}
             shots = []
-            for step in (last, *range(last)):
+            for step in (_LAST, *range(_LAST)):
                 player.locator("input[type=range]").fill(str(step))
                 page.wait_for_timeout(100)
+                assert player.evaluate(_ROOM) >= 0, f"{size}{step}: it is taller than its place"
                 shots.append(Image.open(BytesIO(page.screenshot(clip=clip))).convert("RGB"))
             colours = shots[0].quantize(128, dither=Image.Dither.NONE)
             few = [one.quantize(palette=colours, dither=Image.Dither.NONE) for one in shots]
@@ -66,7 +76,7 @@ def main() -> None:
                 ROOT / "docs" / f"scrubbed-{size}{scheme}.webp",
                 save_all=True,
                 append_images=shots[1:],
-                duration=[_WHOLE, *[_STEP] * last],
+                duration=[_WHOLE, *[_STEP] * _LAST],
                 loop=0,
                 lossless=True,
                 method=6,

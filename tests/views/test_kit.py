@@ -138,36 +138,36 @@ def test_a_text_is_cut_to_what_fits(text: str, width: float, style: str, shown: 
 
 
 @pytest.mark.parametrize(
-    ("now", "tick", "scale", "marks"),
+    ("now", "tick", "scale", "marks"),  # it ends at most a fifth of a mark later
     [
         (0, 0.5, 0.5, 1),
         (0.4, 0.5, 0.5, 1),
         (2.5, 0.5, 2.5, 5),
-        (2.6, 1, 3, 3),
+        (2.6, 1, 2.6, 3),
         (10, 2, 10, 5),
-        (10.1, 5, 15, 3),
-        (26, 10, 30, 3),
+        (10.1, 5, 11, 3),
+        (26, 10, 26, 3),
         (75, 15, 75, 5),
-        (76, 30, 90, 3),
-        (151, MINUTE, 180, 3),
-        (301, 2 * MINUTE, 6 * MINUTE, 3),
-        (601, 5 * MINUTE, 15 * MINUTE, 3),
-        (26 * MINUTE, 10 * MINUTE, 30 * MINUTE, 3),
-        (51 * MINUTE, 15 * MINUTE, HOUR, 4),
-        (76 * MINUTE, 30 * MINUTE, 90 * MINUTE, 3),
-        (151 * MINUTE, HOUR, 3 * HOUR, 3),
+        (76, 30, 78, 3),
+        (151, MINUTE, 156, 3),
+        (301, 2 * MINUTE, 312, 3),
+        (601, 5 * MINUTE, 11 * MINUTE, 3),
+        (26 * MINUTE, 10 * MINUTE, 26 * MINUTE, 3),
+        (51 * MINUTE, 15 * MINUTE, 51 * MINUTE, 4),
+        (76 * MINUTE, 30 * MINUTE, 78 * MINUTE, 3),
+        (151 * MINUTE, HOUR, 156 * MINUTE, 3),
         (6 * HOUR, 2 * HOUR, 6 * HOUR, 3),
-        (11 * HOUR, 3 * HOUR, 12 * HOUR, 4),
-        (16 * HOUR, 6 * HOUR, 18 * HOUR, 3),
-        (31 * HOUR, 12 * HOUR, 36 * HOUR, 3),
-        (61 * HOUR, 24 * HOUR, 72 * HOUR, 3),
+        (11 * HOUR, 3 * HOUR, 11.4 * HOUR, 4),
+        (16 * HOUR, 6 * HOUR, 16.8 * HOUR, 3),
+        (31 * HOUR, 12 * HOUR, 31.2 * HOUR, 3),
+        (61 * HOUR, 24 * HOUR, 62.4 * HOUR, 3),
         (240 * HOUR, 48 * HOUR, 240 * HOUR, 5),
     ],
 )
 def test_an_axis_of_time_has_round_marks(now: float, tick: float, scale: float, marks: int) -> None:
     axis = Axis(now, 10, 100)
     assert (axis.tick, axis.scale) == (tick, pytest.approx(scale))
-    assert [at for at, _ in axis.ticks] == [number / marks for number in range(marks)]
+    assert [at for at, _ in axis.ticks] == pytest.approx([tick * n / scale for n in range(marks)])
     assert [axis.x(at) for at in (0, scale / 2, scale, 2 * scale)] == [10, 60, 110, 110]
 
 

@@ -32,9 +32,8 @@ def boxes(layout: Layout) -> dict[int, tuple[float, float, float, float]]:
 
 def curve(layout: Layout, edge: tuple[int, int]) -> list[tuple[float, float]]:
     """Points along the drawn path, the tip left out."""
-    path = layout.path(edge).partition("m")[0]
     points, here = [], (0.0, 0.0)
-    for command, numbers in re.findall(r"([MLC])([^MLC]*)", path):
+    for command, numbers in re.findall(r"([MLC])([^MLC]*)", layout.path(edge)):
         values = [float(one) for one in numbers.split()]
         pairs = list(zip(values[::2], values[1::2], strict=True))
         if command == "C":
@@ -80,10 +79,15 @@ def check(layout: Layout, nodes: list[int], edges: Edges) -> None:
 
 
 @settings(max_examples=examples(150))
-@given(graphs(), st.sampled_from([24.0, 42.0]))
-def test_every_graph_is_drawn_clearly(graph: tuple[list[int], Edges], tall: float) -> None:
+@given(graphs(), st.sampled_from([24.0, 42.0]), st.sampled_from([316, 716, 1056]))
+def test_every_graph_is_drawn_clearly(
+    graph: tuple[list[int], Edges], tall: float, room: float
+) -> None:
     nodes, edges = graph
-    check(layered(nodes, edges, 616, tall), nodes, edges)
+    layout = layered(nodes, edges, room, tall)
+    check(layout, nodes, edges)
+    if layout.lies:
+        assert abs(layout.width - room - 2) < 0.2, "it fills its room"
 
 
 @given(graphs(), st.randoms())
@@ -116,11 +120,13 @@ def test_neighbours_are_opposite_each_other() -> None:
     edges = [(1, 6), (2, 5), (3, 4)]
     layout = layered(range(1, 7), edges, 616, 42)
     for start, end in edges:
-        assert layout.places[start][0] == layout.places[end][0]
+        assert layout.places[start][1] == layout.places[end][1]
+        assert layout.places[start][0] < layout.places[end][0], "from left to right"
 
 
 def test_a_node_stands_in_the_middle_of_its_neighbours() -> None:
-    layout = layered([1, 2, 3], [(1, 2), (1, 3)], 616, 42)
+    layout = layered([1, 2, 3], [(1, 2), (1, 3)], 200, 42)
+    assert not layout.lies, "it is too narrow for that"
     places = layout.places
     assert places[1][0] == (places[2][0] + places[3][0]) / 2
     assert places[3][0] - places[2][0] == layout.size[0] + 10

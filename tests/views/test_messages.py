@@ -25,7 +25,7 @@ def test_a_request_carries_all_rows_above_it(story: EventLog) -> None:
     assert first.tokens == first.new == array.system_tokens + estimate_tokens(messages[:1])
     assert second.tokens == array.system_tokens + estimate_tokens(messages[:3])
     assert second.new == estimate_tokens(messages[1:3])
-    rows = ["ruler", "summary", "system", "0", "request 1", "1", "2", "request 3", "3"]
+    rows = ["ruler", "system", "0", "request 1", "1", "2", "request 3", "3"]
     assert list(view.frame(state)) == rows
     assert f'class="fresh" style="--n:{second.new}"' in view.frame(state)["request 3"]
     canvas = view.draw(state, WIDE, 48)
@@ -101,6 +101,8 @@ def test_a_failure_that_is_not_marked_as_one_is_told_apart(
     frame = view.frame(view.at())
     assert ("is_error is not set" in frame["1"]) is fails
     assert ("✗" in view.draw(view.at(), WIDE, 48)["box 1 0"].lines[0]) is fails
+    reads = "the result reads as a failure" if fails else "calls reading and gets the result."
+    assert reads in view.finding(view.at())
     assert "m-error" not in frame["1"], "it is what the model was told"
     stands = {"completed": theme.DONE, "failed": theme.FAILED}
     assert [key for key, mark in stands.items() if mark.label in frame["0"]] == [word]
@@ -116,7 +118,7 @@ def test_a_result_to_no_call_is_marked_and_a_long_id_shown_by_its_end(
     assert "no call has this id" in view.frame(view.at())["1"]
     chip = '<span class="id" title="toolu_01A09q90qw90a1f3">id a1f3</span>'
     assert chip in view.frame(view.at())["0"]
-    assert said(view) == "2 messages: 1 call. 1 without a result."
+    assert said(view) == "The model calls reading. 1 without a result."
 
 
 def test_a_call_shows_how_it_stands_until_its_result_is_there(story: EventLog) -> None:
@@ -157,7 +159,7 @@ def test_compaction_keeps_the_cards_that_stay(run: Callable[..., Any]) -> None:
     view = Messages(one.log)
     state = view.step(before, one.log[-1])
     frame = view.frame(state)
-    assert list(frame)[3:] == ["0", "1", "2"]
+    assert list(frame)[2:] == ["0", "1", "2"]
     assert frame["0"] is view.frame(before)["0"]
     assert 'class="msg injected"' in frame["1"]
     assert state.tokens == estimate_tokens([first, summary, last])

@@ -81,6 +81,19 @@ def test_nothing_overlaps_and_all_is_inside(width: float) -> None:
     assert all(inside(one, canvas) for one in found.values())
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_task_that_is_completed_too_early_is_marked_and_said(width: float) -> None:
+    view = Tasks(opened(task(1, "completed", 2, 3), task(2, "completed"), task(3)))
+    canvas = drawn(view, width=width)
+    assert said(view).startswith("Completed before what it depends on: #1 step 1. 2 of 3")
+    assert (canvas["edge 3 1"].mark, canvas["edge 2 1"].mark) == ("failed", "done")
+    mark, box = canvas["early 1"], boxes(canvas)[1]
+    assert box.x < mark.x < box.x + box.width
+    assert box.says == "#1 step 1: completed before #3"
+    done = Tasks(opened(task(1, "completed", 2), task(2, "completed")))
+    assert "early 1" not in drawn(done)
+
+
 def test_of_many_tasks_the_open_ones_and_the_newest_are_drawn() -> None:
     view = Tasks(opened(task(1), *(task(n, "completed") for n in range(2, 21))))
     assert list(boxes(drawn(view, rows=4))) == [1, *range(14, 21)]

@@ -13,7 +13,9 @@ from canvases import drawn, stops
 import learnkit as lk
 from learnkit.core.token_count import estimate_tokens
 from learnkit.views import Compaction, Tokens
+from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas
+from learnkit.views.drawing.plot import short
 
 
 @lk.tool
@@ -115,12 +117,15 @@ def test_the_request_for_a_summary_is_no_request_of_the_conversation(summarised:
     canvas, place = drawn(view), state.shortened[0].place
     cut, first = canvas["cut 0"], canvas[f"new {place}"]
     assert cut.y < first.y
-    assert cut.x <= first.x, "the arrow stands before the request that it made shorter"
-    limit = "under the threshold of 3,000"
-    assert view.finding(state) == f"1 compaction keeps every request {limit} tokens."
+    assert first.x < cut.x < first.x + first.width, "the arrow ends at the request that it made"
+    assert cut.y + float(re.findall(r"V([\d.]+)", cut.path)[0]) == pytest.approx(first.y, abs=4)
+    ghost, limit = canvas["before"], canvas["threshold"].y
+    assert ghost.y + float(re.findall(r"v(-[\d.]+)", ghost.path)[0]) < limit < first.y
+    assert abs(canvas["cut 0 is 0"].x - cut.x) < 30, "its label stands at it"
+    assert view.finding(state) == "The messages passed 3,000 tokens once, and were compacted."
     assert view.because(state).startswith(
-        f"It removes ≈{saved:,} tokens. "
-        f"The longest of {summarised.turns} requests has ≈{longest:,} tokens."
+        f"1 compaction removes ≈{short(saved)} tokens. "
+        f"The longest of {summarised.turns} requests has ≈{short(longest)} tokens."
     )
 
 
@@ -177,6 +182,11 @@ def test_what_was_cleared_is_dashed_and_what_stays_is_filled(cleared: Any) -> No
     assert gone.width / stays.width == pytest.approx(
         state.before[place].tokens / state.after[place].tokens, rel=0.05
     )
+    for width in (WIDE, NARROW):
+        bars = view.draw(state, width, 60).shapes
+        for name, half in (("before", state.before), ("after", state.after)):
+            kinds = {one.mark for one in bars if one.key.startswith(f"half {name} ") and one.mark}
+            assert kinds == {*([theme.SYSTEM.key] * bool(state.head)), *(one.key for one in half)}
     assert canvas[f"what {place}"].lines[0].startswith("⊘ cleared: ")
     assert "was 0" not in canvas
     assert "is 0" in canvas

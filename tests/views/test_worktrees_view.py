@@ -10,7 +10,7 @@ from canvases import inside, said, words
 import learnkit as lk
 from learnkit.views import Worktrees
 from learnkit.views.drawing import static
-from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape
+from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape, text_width
 
 WIDTHS = (WIDE, NARROW)
 COMMIT = "git add -A && git -c user.name=t -c user.email=t@t commit -qm"
@@ -89,6 +89,26 @@ def test_commits_stand_on_the_lane_of_their_branch_in_the_order_of_time(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_curve_passes_a_text_and_a_removed_folder_ends_with_a_cross(
+    clash: lk.EventLog, width: float
+) -> None:
+    canvas = drawn(clash, width)
+    words = [one for one in canvas.shapes if one.kind == "text" and one.y > canvas["branch"].y]
+    for curve in (one for one in canvas.shapes if "C" in one.path):
+        far = float(curve.path.split()[0][1:])
+        deep = curve.y + float(curve.path.split()[1].split("C")[0])
+        high, low = sorted((curve.y, deep))
+        for text in words:
+            if high < text.y - 6 < low:
+                end = text.x + text_width(text.lines[0], text.style)
+                assert not text.x < curve.x + far / 2 < end, (curve, text)
+    box = canvas["folder a"]
+    assert canvas["gone a"].x == box.x + box.width
+    assert "gone b" not in canvas, "it is kept"
+
+
+@pytest.mark.slow
 def test_a_conflict_is_dashed_and_main_leads_into_the_branch_that_settles_it(
     clash: lk.EventLog,
 ) -> None:
@@ -126,8 +146,8 @@ def test_what_was_not_merged_does_not_look_like_a_success() -> None:
     log.append("worktree.keep", tree=tree("t1", "kept"))
     log.append("worktree.remove", tree=tree("t2", "removed"))
     canvas = drawn(log)
-    assert canvas["state t1"].lines == ("○ kept, not merged",)
-    assert canvas["state t2"].lines == ("■ removed, not merged",)
+    assert canvas["state t1"].lines == ("○ kept, unmerged",)
+    assert canvas["state t2"].lines == ("■ removed, unmerged",)
     assert canvas["state own"].lines == ("▶\ufe0e active",)
     view = Worktrees(log)
     assert said(view) == ("t1 is kept but not merged; t2 is removed but not merged; own is active.")

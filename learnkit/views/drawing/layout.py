@@ -3,7 +3,8 @@
 A node's layer is the earliest step at which it can be reached. An edge that passes a layer has its
 own lane through it, so that it never runs across a node. Each layer is in the middle of the whole,
 and its items are ordered by the mean place of their neighbours, as Sugiyama, Tagawa and Toda
-described it in 1981.
+described it in 1981. Layers stand from left to right over the whole room, or, where that is too
+narrow or too tall for them, below each other.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ LANE, GAP, FALL = 12.0, 10.0, 30.0
 #: In pixels: from the picture's edge, where a line has its width.
 EDGE = 2.0
 #: In pixels: the least and the greatest width of a node.
-LEAST, MOST = 62.0, 200.0
+LEAST, MOST = 62.0, 240.0
+#: From left to right: the least width of a node and between two layers, in pixels, and the most
+#: nodes in a layer.
+LYING, BETWEEN, STACK = 104.0, 56.0, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,7 @@ class Layout:
         ways: edge -> points from node to node; between two of them a curve, along the layers
             at both ends.
         size: width and height of a node.
+        lies: whether the layers stand from left to right.
         width: the width of the whole, in pixels.
         height: the height of the whole, in pixels.
     """
@@ -48,21 +53,28 @@ class Layout:
     layers: list[list[int]]
     ways: dict[Edge, list[Point]]
     size: Point
+    lies: bool
     width: float
     height: float
 
+    def tip(self, edge: Edge) -> str:
+        """The tip of an edge as SVG path data."""
+        x, y = self.ways[edge][-1]
+        return f"M{x:g} {y:g}l{'-8 -4v8z' if self.lies else '-4 -8h8z'}"
+
     def path(self, edge: Edge) -> str:
-        """An edge as SVG path data, with a tip at its end."""
+        """An edge as SVG path data."""
         ways = self.ways[edge]
         (x, y), parts = ways[0], [f"M{ways[0][0]:g} {ways[0][1]:g}"]
         for place, (u, v) in enumerate(ways[1:], start=1):
             if place % 2 == 0:  # straight through a layer
                 parts.append(f"L{u:g} {v:g}")
             else:
-                middle = round((y + v) / 2, 1)
-                parts.append(f"C{x:g} {middle:g} {u:g} {middle:g} {u:g} {v:g}")
+                a, b = round((x + u) / 2, 1), round((y + v) / 2, 1)
+                turns = f"{a:g} {y:g} {a:g} {v:g}" if self.lies else f"{x:g} {b:g} {u:g} {b:g}"
+                parts.append(f"C{turns} {u:g} {v:g}")
             x, y = u, v
-        return "".join([*parts, "m-3 -5l3 5l3 -5"])
+        return "".join(parts)
 
 
 def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: float) -> Layout:
@@ -83,25 +95,30 @@ def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: floa
 
     nodes_of = [[item for item in layer if isinstance(item, int)] for layer in layers]
     passing = max(len(a) - len(own) for a, own in zip(layers, nodes_of, strict=True))
-    wide = (room - LANE * passing) / max(map(len, nodes_of)) - GAP
-    size = min(max(wide, LEAST), MOST), tall
-    middle = _middles(layers, size[0])
+    many, most = len(layers), max(map(len, nodes_of))
+    wide = (room + BETWEEN) // many - BETWEEN
+    lies = many > 1 and wide >= LYING and most <= STACK
+    wide = min(wide if lies else max((room - LANE * passing) / most - GAP, LEAST), MOST)
+    across, along = (tall, wide) if lies else (wide, tall)
+    step = (room - wide) / (many - 1) if lies else tall + FALL
+    middle = _middles(layers, across)
 
     def point(number: int, at: float, far: float = 0.0) -> Point:
         """A place in a layer: across it, and along the way through it."""
-        return round(at + EDGE, 1), round(number * (tall + FALL) + far + EDGE, 1)
+        place = round(at + EDGE, 1), round(number * step + far + EDGE, 1)
+        return place[::-1] if lies else place
 
-    places = {node: point(depth[node], middle[node] - size[0] / 2) for node in nodes}
+    places = {node: point(depth[node], middle[node] - across / 2) for node in nodes}
     ways: dict[Edge, list[Point]] = {}
     for (start, end), (_, *between, _) in chains.items():
-        way = [point(depth[start], middle[start], tall)]
+        way = [point(depth[start], middle[start], along)]
         for number, item in enumerate(between, start=depth[start] + 1):
-            way += [point(number, middle[item]), point(number, middle[item], tall)]
+            way += [point(number, middle[item]), point(number, middle[item], along)]
         ways[start, end] = [*way, point(depth[end], middle[end])]
-    corners = [(x + size[0], y + size[1]) for x, y in places.values()]
+    corners = [(x + wide, y + tall) for x, y in places.values()]
     corners += [corner for way in ways.values() for corner in way]
     width, height = max(x for x, _ in corners), max(y for _, y in corners)
-    return Layout(places, nodes_of, ways, size, width, height)
+    return Layout(places, nodes_of, ways, (wide, tall), lies, width, height)
 
 
 def depths(nodes: Sequence[int], edges: Sequence[Edge]) -> dict[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.display import Canvas, text_width
 
 #: Seconds from one mark to the next.
 _TICKS = (
@@ -38,14 +38,15 @@ class Axis:
 
     @property
     def scale(self) -> float:
-        """Seconds that the full width represents."""
-        return self.tick * max(1, math.ceil(self.now / self.tick - 1e-9))
+        """Seconds that the full width represents: it ends soon after what has to fit."""
+        part = self.tick / 5
+        return part * max(5, math.ceil(self.now / part - 1e-9))
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        """Share of the scale and label of each mark, without the last one, which has no room."""
-        marks = round(self.scale / self.tick)
-        return [(number / marks, self.said(self.tick * number)) for number in range(marks)]
+        """Share of the scale and label of each mark, without that at the end."""
+        marks = self.scale / self.tick
+        return [(n / marks, self.said(self.tick * n)) for n in range(math.ceil(marks - 1e-9))]
 
     def said(self, seconds: float) -> str:
         """A time in the one unit of this scale."""
@@ -56,15 +57,14 @@ class Axis:
         """The place of a time, in pixels."""
         return self.left + self.room * min(at, self.scale) / self.scale
 
-    def ruled(self, canvas: Canvas, y: float, low: float) -> None:
-        """Draw the marks, and a line down from each."""
-        for at, text in self.ticks:
+    def ruled(self, canvas: Canvas, y: float, *bands: tuple[float, float]) -> None:
+        """Draw the marks, and a line from each through the bands, which no text stands in."""
+        path = "".join(f"M0 {top - y:g}V{low - y:g}" for top, low in bands)
+        for at, text in [*self.ticks, (1, "end")]:
             x = self.left + self.room * at
-            canvas.edge(f"tick {text}", f"M0 0V{low - y:g}", x=x, y=y)
-            canvas.text(f"time {text}", x + 4, y + 10, text, "q", width=60)
-        canvas.edge("tick end", f"M0 0V{low - y:g}", x=self.left + self.room, y=y)
-        if self.room > 110 * len(self.ticks):
-            canvas.text("time end", self.left + self.room - 4, y + 10, self.said(self.scale), "q e")
+            canvas.edge(f"tick {text}", path, x=x, y=y)
+            if x + text_width(text) + 4 <= self.left + self.room:
+                canvas.text(f"time {text}", x + 4, y + 10, text, "q")
 
 
 def duration(seconds: float) -> str:
