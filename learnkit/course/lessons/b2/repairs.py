@@ -174,6 +174,7 @@ def check_heard(agent: Any) -> Verdict:
         ("after fetch", page, _LATER, ".memory/outside"),
         ("after fetch", page, _FORGOTTEN, ".memory/outside"),
         ("after a call of a tool that doesn't exist", lk.use("look"), "", ".memory"),
+        ("after such a call, and fetch", lk.reply(lk.use("look"), page), "", ".memory/outside"),
     )
     for what, first, then, right in cases:
         shelf, text = _shelf(agent, first, then)
