@@ -9,9 +9,9 @@ from learnkit.events.text import count, listed
 
 
 def _loaded(found: InstructionsLoaded) -> str:
-    names = listed(list(found.files)) if found.files else "no instructions"
+    names = listed([*found.files, "facts about this place"])
     left = f" ({count(len(found.problems), 'part')} left out)" if found.problems else ""
-    return f"The system prompt has {names}{left} and facts: ≈{found.tokens:,} tokens."
+    return f"The system prompt has {names}{left}: ≈{found.tokens:,} tokens."
 
 
 @event("instructions.loaded", sentence=_loaded)
