@@ -80,10 +80,12 @@ def test_a_lesson_begun_in_its_middle_says_what_to_run_first(run: Callable[[str]
     assert "'run' is not in agent: run the cells above with %%agent" in run(
         "import agent\nagent.run"
     )
-    run("%%agent\ndef f(agent):\n    return lead")
-    said = run("lead = 1\nagent.f(lead)")
-    assert said.startswith("NameError: agent has no 'lead'"), said
-    assert "Parameters of f: agent." in said
+    for lesson in ("s01", "b1"):
+        run(f"cells = register({lesson!r}, None)")
+        run("%%agent\ndef f(agent):\n    return lead")
+        said = run("lead = 1\nagent.f(lead)")
+        assert said.startswith("NameError: agent has no 'lead'"), said
+        assert "Parameters of f: agent." in said
     plain = run("never_heard_of_it")
     assert "NameError" in plain
     assert "is made by" not in plain

@@ -14,6 +14,8 @@ from typing import Any
 
 from learnkit.course.jupyter.edited_cells import RAN
 
+#: How the file names of code in cells of ``%%agent`` begin.
+FILES = ("agent.py, ", "agent_beyond.py, ")
 #: What a cell says that the learner has interrupted.
 INTERRUPTED = "Interrupted: this cell has ended, and its agents with it. Run it again to go on."
 
@@ -71,7 +73,7 @@ def unknown(error: NameError) -> str:
     frame = error.__traceback__
     while frame and frame.tb_next:
         frame = frame.tb_next
-    if frame is None or not (code := frame.tb_frame.f_code).co_filename.startswith("agent.py, "):
+    if frame is None or not (code := frame.tb_frame.f_code).co_filename.startswith(FILES):
         return ""
     if advice := where(error.name or "", notebook(), agents=True):
         return advice
