@@ -81,7 +81,7 @@ def test_a_lesson_begun_in_its_middle_says_what_to_run_first(run: Callable[[str]
         "import agent\nagent.run"
     )
     for lesson in ("s01", "b1"):
-        run(f"cells = register({lesson!r}, None)")
+        run(f"cells = register({lesson!r}, None)\nimport agent")
         run("%%agent\ndef f(agent):\n    return lead")
         said = run("lead = 1\nagent.f(lead)")
         assert said.startswith("NameError: agent has no 'lead'"), said
