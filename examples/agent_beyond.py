@@ -1173,7 +1173,7 @@ def ruling(agent: Agent, call: dict) -> str:
         return any(covers(rule, tool, part) for rule in RULES.get(kind, ()))
 
     for kind in ("deny", "ask"):
-        if any(covered(kind, part) for part in parts or ()):
+        if any(covered(kind, part) for part in parts or [given["command"]]):
             return kind
     if not parts:  # what would run can't be known
         return "ask"

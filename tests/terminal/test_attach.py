@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from learnkit.errors import UsageError
@@ -80,6 +80,7 @@ def test_a_picture_outside_of_the_workspace_goes_along_by_its_whole_path(work: P
 
 
 @given(st.text(alphabet='@ab./"~\\\n \0é-', max_size=40))
+@example("@~\0")
 def test_no_prompt_makes_it_fail(prompt: str) -> None:
     made, _ = attached(prompt, Path("/nonexistent"))
     assert made == prompt
