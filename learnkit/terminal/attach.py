@@ -17,9 +17,11 @@ TEXT, PICTURE = 50_000, 3_750_000
 #: What may follow a name in a sentence.
 SIGNS = ".,;:!?)"
 
-_NAMED = re.compile(r"(?<!\S)@(?:\"([^\"\n]+)\"|(\S+))")
+_NAMED = re.compile(r"(?<!\S)@(?:\"([^\"\n\0]+)\"|([^\s\0]+))")
 #: A picture that was dropped on the terminal is there with its whole path, perhaps in quotes.
-_DROPPED = re.compile(r"(?<!\S)(['\"]?)(/\S[^'\"\n]*?\.(?:png|jpe?g|gif|webp))\1(?!\S)", re.I)
+_DROPPED = re.compile(
+    r"(?<!\S)(['\"]?)(/[^\s\0][^'\"\n\0]*?\.(?:png|jpe?g|gif|webp))\1(?!\S)", re.I
+)
 #: How the files of pictures begin.
 _TYPES = {
     "png": rb"\x89PNG\r\n\x1a\n",
