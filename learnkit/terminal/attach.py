@@ -68,9 +68,7 @@ def _found(name: str, folder: Path) -> Path | None:
     """The file of a name; a sign that ends a sentence may not be a part of it."""
     root = folder.resolve()
     for one in (name, name.rstrip(SIGNS)):
-        with suppress(
-            OSError, RuntimeError, ValueError
-        ):  # no name that a file can have, or no such user
+        with suppress(OSError, RuntimeError):  # no name that a file can have, or no such user
             written = Path(os.path.normpath(root / Path(one).expanduser()))
             if written.is_file():
                 if written.is_relative_to(root) and not written.resolve().is_relative_to(root):
