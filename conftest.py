@@ -11,6 +11,7 @@ import gc
 import itertools
 import os
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -57,6 +58,9 @@ def pytest_configure(config: pytest.Config) -> None:
         del os.environ[name]
     os.environ.pop("LEARNKIT_BACKEND", None)  # nor may a server that somebody's team is on
     os.environ.pop("VIRTUAL_ENV", None)  # IPython would warn of another one that is activated
+    # `python` is ours in a lesson's commands, as in `learnkit lab`: many systems have none.
+    programs = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
+    os.environ["PATH"] = os.pathsep.join(programs)
     os.environ["LEARNKIT_STATIC"] = "1"
     os.environ["LEARNKIT_REPRODUCIBLE"] = "1"  # commits without a name and a date of this machine
     os.environ["LEARNKIT_WORKBOOK"] = str(scratch / "workbook")  # nobody's progress is touched
