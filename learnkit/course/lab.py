@@ -64,7 +64,6 @@ class Lab:
         self._predicted: dict[str, str] = {}  # name -> the letter that was chosen
         self._recording = recording
         self._workspaces = Workspaces()
-        self._unused: dict[str, set[str]] = {}
         self._kept: dict[str, Any] = {}
         self._repaired: set[str] = set()
         self._cells: AgentCells | None = None
@@ -205,7 +204,6 @@ class Lab:
             stack.callback(shutil.rmtree, workspace.parent, ignore_errors=True)
             unseen = script is not None or self.static or is_given()
             client = self._client(name, script, 0.0 if unseen else pace())
-            stack.callback(self._note_unused, name, client)
             stack.callback(client.close)
             stack.enter_context(client.clock)
             with self._stopped(client.source):
@@ -283,15 +281,6 @@ class Lab:
             raise UsageError(f"{name!r} is no plain name for a folder; give one like 'board'")
         return self._workspaces.folder(name)
 
-    def unused(self) -> list[str]:
-        """Return the ids of recorded turns that no scenario has asked for since the lab opened."""
-        from learnkit.clients.recordings.recording import Recording
-
-        if not self._recording.exists():
-            return []
-        turns = [turn for turn in Recording.load(self._recording).turns if not turn.invited]
-        return [t.id for t in turns if t.id in self._unused.get(t.scenario, {t.id})]
-
     def remove(self) -> None:
         """Remove the workspaces. Twice is no error."""
         forks.end()
@@ -347,12 +336,6 @@ class Lab:
 
             why.offer = partial(offer, why, self._recording)
         return why
-
-    def _note_unused(self, scenario: str, client: Client) -> None:
-        unused = getattr(client.source, "unused", None)  # only a recording has it
-        if unused is not None:
-            still = set(unused())
-            self._unused[scenario] = self._unused.get(scenario, still) & still
 
 
 def lesson(name: str, mode: str | None = None) -> Lab:

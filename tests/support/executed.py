@@ -28,12 +28,23 @@ from learnkit.course.publish import execute
 
 #: How a lesson's notebook is called.
 LESSON = re.compile(r"s\d\d_\w+\.ipynb")
-#: Runs first: what was there before.
-BEFORE = "import threading as _t\n_threads = {one.ident for one in _t.enumerate()}"
+#: Runs first: what was there before; from now on every turn that is asked for is noted.
+BEFORE = """
+import threading as _t
+from learnkit.clients.recordings.replay import Replay as _Replay
+_threads = {one.ident for one in _t.enumerate()}
+_asked, _answer_to = set(), _Replay.answer_to
+def _noting(self, *request):
+    answer = _answer_to(self, *request)
+    _asked.update(self._used)
+    return answer
+_Replay.answer_to = _noting
+"""
 #: Runs last, after lab.close(): what is there that was not. A large output makes pyzmq start a
 #: thread of its own.
 AFTER = """
 import json as _json, os as _os, psutil as _psutil, tempfile as _tempfile
+from learnkit.clients.recordings.recording import Recording as _Recording
 print(_json.dumps({
     "threads": [
         one.name for one in _t.enumerate()
@@ -41,7 +52,11 @@ print(_json.dumps({
     ],
     "processes": [one.name() for one in _psutil.Process().children(recursive=True)],
     "temporary files": sorted(_os.listdir(_tempfile.gettempdir())),
-    "unused": lab.unused(),
+    "unused": [
+        one.id
+        for one in _Recording.load(lab._recording).turns
+        if not one.invited and one.id not in _asked
+    ],
 }))
 """
 

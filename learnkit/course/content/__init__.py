@@ -1,8 +1,8 @@
 """What a lesson contains besides its notebook: predictions, exercises and a quiz.
 
 The notebook tells the story. What the lab shows is in the lesson's folder below ``lessons``: texts
-in ``questions.yaml``, the checks of the exercises in ``exercises.py``, and the mechanisms of a game
-in ``game.py``. ``load`` puts them together.
+in ``questions.yaml``, the check of an exercise ``plan`` as ``check_plan`` in ``exercises.py``, and
+the mechanisms of a game in ``game.py``. ``load`` puts them together.
 """
 
 from __future__ import annotations
@@ -200,8 +200,9 @@ def load(name: str) -> Lesson:
         raise UsageError(f"there is no lesson {name!r}; there are: {', '.join(here)}")
 
     def complete(texts: dict[str, Any]) -> dict[str, Any]:
-        checks = importlib.import_module(f"{_MODULES}.{name}.exercises").EXERCISES
-        exercises = [{**one, "check": checks[one["name"]]} for one in texts["exercises"]]
+        checks = vars(importlib.import_module(f"{_MODULES}.{name}.exercises"))
+        named = [(one, f"check_{one['name'].lower()}") for one in texts["exercises"]]
+        exercises = [{**one, "check": checks[check]} for one, check in named]
         game = _game(name, **texts["game"]) if "game" in texts else None
         return {**texts, "exercises": exercises, "game": game}
 

@@ -80,10 +80,6 @@ class Recorded:
                 self.stopped = self.stopped or error
             raise
 
-    def unused(self) -> list[str]:
-        """Ids of the recorded turns that nothing has asked for."""
-        return self._replay.unused()
-
 
 class Server:
     """A model that really answers: on this machine, or the API with the learner's key.

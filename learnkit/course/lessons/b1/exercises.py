@@ -38,6 +38,3 @@ def check_asks(asks: Any) -> Verdict:
         ("outbox/1.txt that is read", ([_KEY, _call("read_file", "outbox/1.txt")],), False),
     )
     return first_wrong(asks, cases, bool)
-
-
-EXERCISES = {"asks": check_asks}

@@ -35,6 +35,3 @@ def check_merged(merged: Any) -> Verdict:
     merged(mine, theirs)
     said = f"it changes what it gets: mine is now {short(mine)}. Return a new dict"
     return said if (mine, theirs) != before else None
-
-
-EXERCISES = {"merged": check_merged}

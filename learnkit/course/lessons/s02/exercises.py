@@ -70,9 +70,3 @@ def check_policy(policy: Any) -> Verdict:
 def _call(name: str, path: str = "") -> tuple[dict[str, Any]]:
     arguments = {"path": path} if path else {"command": "ls"}
     return ({"type": "tool_use", "id": "toolu_1", "name": name, "input": arguments},)
-
-
-EXERCISES = {
-    "latest": check_latest,
-    "policy": check_policy,
-}

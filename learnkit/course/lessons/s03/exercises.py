@@ -68,9 +68,3 @@ def check_patient(patient: Any) -> Verdict:
                 f"{heard or 'none'}; they should be {wanted or 'none'}, because {why}"
             )
     return None
-
-
-EXERCISES = {
-    "before_stop": check_before_stop,
-    "patient": check_patient,
-}

@@ -70,9 +70,3 @@ def check_batches(batches: Any) -> Verdict:
 
 def _ids(got: list[list[Any]]) -> str:
     return ", then ".join(" + ".join(str(task["id"]) for task in batch) or "none" for batch in got)
-
-
-EXERCISES = {
-    "short_report": check_short_report,
-    "batches": check_batches,
-}

@@ -29,7 +29,7 @@ def _load(name: str = "pdf") -> dict[str, Any]:
     return {"name": "load_skill", "input": {"name": name}}
 
 
-def check_loaded(is_loaded: Any) -> Verdict:
+def check_is_loaded(is_loaded: Any) -> Verdict:
     """Ask for a skill that is there, and for some that only seem to be."""
     whole, failed = f"{_TAG}\n# PDF\n</skill>", "LookupError: no skill 'pdf'"
     other = '<skill name="pdf-forms" folder="skills/pdf-forms">\n</skill>'
@@ -89,9 +89,3 @@ def check_digest(digest: Any) -> Verdict:
             if digest(Path(scratch, name, "doctor")) == approved:
                 return f"{what} after you had approved the skill, and the digest is the same"
     return None
-
-
-EXERCISES = {
-    "is_loaded": check_loaded,
-    "digest": check_digest,
-}

@@ -63,9 +63,3 @@ def check_hours(hours: Any) -> Verdict:
         [(what, _board(rows), right) for what, rows, right in cases],
         lambda found: [sorted(one) for one in found],
     )
-
-
-EXERCISES = {
-    "doomed": check_doomed,
-    "hours": check_hours,
-}

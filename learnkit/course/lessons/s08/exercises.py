@@ -103,9 +103,3 @@ def _jobs() -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
 def _gone(pipe: int, seconds: float = 3.0) -> bool:
     """Whether all that hold a pipe open end in so many seconds."""
     return bool(select.select([pipe], [], [], seconds)[0])
-
-
-EXERCISES = {
-    "at_most_two": check_at_most_two,
-    "stop_job": check_stop_job,
-}

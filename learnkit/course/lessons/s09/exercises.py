@@ -72,9 +72,3 @@ def check_unheard(unheard: Any) -> Verdict:
         ("a line that a delivered one only quotes", ([second], quoting), ["e5f6a7b8"]),
     ]
     return first_wrong(found, cases)
-
-
-EXERCISES = {
-    "unread": check_unread,
-    "unheard": check_unheard,
-}

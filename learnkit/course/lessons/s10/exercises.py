@@ -58,9 +58,3 @@ def check_withdraw(withdraw: Any) -> Verdict:
         if not is_allowed and not error:
             return f"when {what}, nothing happened, and nobody was told: raise an error"
     return None
-
-
-EXERCISES = {
-    "waiting": check_waiting,
-    "withdraw": check_withdraw,
-}

@@ -60,9 +60,3 @@ def check_leases(Leases: Any) -> Verdict:
             said = f"{method}({id}, {who!r}, now={now})"
             return f"{said} returned {short(found)}. It should return {wanted}, because {why}."
     return None
-
-
-EXERCISES = {
-    "warn": check_warn,
-    "Leases": check_leases,
-}
