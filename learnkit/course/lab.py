@@ -147,9 +147,14 @@ class Lab:
         text = f"not yet: {wrong}" if wrong else f"✓ {repair.right}"
         return Card(f"<p><strong>{inline(text)}</strong></p>", text)
 
-    def catch_up(self) -> Card:
-        """Put in our repairs of ``agent.py``, where the learner's own haven't passed."""
-        whose = {one: "yours" if one in self._repaired else "ours" for one in self._repairs()}
+    def catch_up(self, *names: str) -> Card:
+        """Put in our repairs of ``agent.py``, where the learner's own haven't passed.
+
+        Args:
+            names: of the repairs; by default all of the lesson's.
+        """
+        names = names or (*self._repairs(),)
+        whose = {one: "yours" if one in self._repaired else "ours" for one in names}
         book = json.loads(course_files.notebook(self.name).read_text("utf-8"))
         ours = [f"def {one}(" for one, by in whose.items() if by == "ours"]
         code = [one for one in folded_repairs(book) if any(name in one for name in ours)]

@@ -8,15 +8,14 @@ from learnkit.course.content import Verdict
 from learnkit.course.lessons.verdicts import Cases, first_wrong
 
 
-def check_better(better: Any) -> Verdict:
-    """Compare some results."""
+def check_runs_needed(runs_needed: Any) -> Verdict:
+    """Plan some comparisons."""
     cases: Cases = (
-        ("5 of 10 and then 7 of 10", ((5, 10), (7, 10)), False),
-        ("1 of 10 and then 10 of 10", ((1, 10), (10, 10)), True),
-        ("80 of 160 and then 112 of 160", ((80, 160), (112, 160)), True),
-        ("112 of 160 and then 80 of 160", ((112, 160), (80, 160)), False),
-        ("50 of 100 and then 7 of 10", ((50, 100), (7, 10)), False),
-        ("2 of 3 and then 60 of 300", ((2, 3), (60, 300)), False),
-        ("the same twice", ((9, 10), (9, 10)), False),
+        ("0.5 and then 0.7", (0.5, 0.7), 93),
+        ("0.1 and then 0.9", (0.1, 0.9), 7),
+        ("0 and then 1", (0.0, 1.0), 4),
+        ("0.5 and then 0.55", (0.5, 0.55), 1533),
+        ("0.7 and then 0.5", (0.7, 0.5), None),
+        ("0.5 twice", (0.5, 0.5), None),
     )
-    return first_wrong(better, cases, bool)
+    return first_wrong(runs_needed, cases)
