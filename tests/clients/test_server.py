@@ -118,3 +118,14 @@ def test_a_web_page_cannot_ask(headers: dict[str, str], status: int) -> None:
         port = server.url.rpartition(":")[2]
         filled = {name: value.format(port=port) for name, value in headers.items()}
         assert post(server, json.dumps(BODY).encode(), **filled)[0] == status
+
+
+def test_a_client_that_wants_the_connection_closed_reads_to_its_end() -> None:
+    with MessagesServer([lk.say("x")]) as server:
+        host, _, port = server.url.removeprefix("http://").partition(":")
+        body = json.dumps(BODY).encode()
+        head = f"POST /v1/messages HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n"
+        with socket.create_connection((host, int(port)), timeout=10) as line:
+            line.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+            with line.makefile("rb") as answer:
+                assert answer.read().startswith(b"HTTP/1.1 200")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import threading
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,14 @@ def test_nothing_of_another_thread_comes_between_a_deed_and_its_event() -> None:
         log.append("mail.sent")
     reader.join(60)
     assert [event.type for event in log] == ["mail.sent", "mail.read"]
+
+
+def test_no_interrupt_comes_between_a_deed_and_its_event() -> None:
+    log = EventLog()
+    with pytest.raises(KeyboardInterrupt), log.ordered():
+        signal.raise_signal(signal.SIGINT)
+        log.append("mail.sent")
+    assert [event.type for event in log] == ["mail.sent"]
 
 
 @given(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import learnkit as lk
 from learnkit.errors import UsageError
 from learnkit.events import compaction, loop
 from learnkit.events.subagents import SubagentStarted
+from learnkit.sessions.source import seconds
 
 
 def opened(folder: Path, text: str) -> lk.EventLog:
@@ -205,3 +207,13 @@ def test_a_file_of_no_known_format_is_refused(tmp_path: Path) -> None:
         opened(tmp_path, '{"a": 1}\n{"type": "user"}\n')
     with pytest.raises(UsageError, match="is empty"):
         opened(tmp_path, "\n")
+
+
+def test_a_time_without_a_zone_is_one_of_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "America/Lima")
+    time.tzset()
+    try:
+        assert seconds("2026-11-01T10:00:00") == seconds("2026-11-01T10:00:00Z")
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -248,3 +248,7 @@ def test_what_could_not_be_read_is_said() -> None:
     assert "Line 7 could not be read: not JSON, and 1 more." in html
     assert "kept and not drawn: 2 odd." in html
     assert "Left out to stay in bounds: 1,200 characters." in html
+
+
+def test_time_in_which_two_calls_overlap_counts_once() -> None:
+    assert charts.busy([(0, 600), (10, 20), (590, 610), (700, 701)]) == 611
