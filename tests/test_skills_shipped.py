@@ -7,7 +7,6 @@ import json
 import re
 import subprocess
 import sys
-import zlib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -90,25 +89,6 @@ def test_scripts_explain_themselves(skill: Skill) -> None:
         done = run(skill.folder / path, "--help")
         assert done.returncode == 0
         assert done.stdout.startswith("usage: ")
-
-
-def test_an_agent_finds_loads_and_uses_a_shipped_skill(tmp_path: Path) -> None:
-    (tmp_path / "a.pdf").write_bytes(classic_pdf())
-    script = FOLDER / "pdf" / "scripts" / "inspect_pdf.py"
-    client = lk.scripted(
-        [
-            lk.use("load_skill", name="pdf"),
-            lk.use("load_skill", name="pdf", file="references/forms.md"),
-            lk.use("bash", command=f"'{sys.executable}' '{script}' a.pdf"),
-            lk.say("It has 2 pages."),
-        ]
-    )
-    agent = lk.Agent(client, [lk.CodingTools(tmp_path), Skills(FOLDER)])
-    agent.run("How many pages has a.pdf?")
-    results = [m["content"][0] for m in agent.messages[2::2]]
-    assert [one.get("is_error", False) for one in results] == [False] * 3
-    assert "scripts/inspect_pdf.py" in results[0]["content"]
-    assert "pages: 2" in results[2]["content"]
 
 
 # agent-builder
@@ -224,6 +204,23 @@ def test_a_change_is_collected_from_commits_tree_and_new_files(repository: Path)
     assert any(line.endswith(" Alert at 35") for line in lines)
 
 
+def test_an_agent_finds_loads_and_uses_a_shipped_skill(repository: Path) -> None:
+    client = lk.scripted(
+        [
+            lk.use("load_skill", name="code-review"),
+            lk.use("load_skill", name="pdf", file="references/forms.md"),
+            lk.use("bash", command=f"'{sys.executable}' '{COLLECT}'"),
+            lk.say("One line has changed."),
+        ]
+    )
+    agent = lk.Agent(client, [lk.CodingTools(repository), Skills(FOLDER)])
+    agent.run("Review what has changed.")
+    results = [m["content"][0] for m in agent.messages[2::2]]
+    assert [one.get("is_error", False) for one in results] == [False] * 3
+    assert "scripts/collect_changes.py" in results[0]["content"]
+    assert "- alerts.py (+1 -1)" in results[2]["content"]
+
+
 # mcp-builder
 
 PROBE = FOLDER / "mcp-builder" / "scripts" / "probe.py"
@@ -331,227 +328,3 @@ def test_the_probe_finds_what_is_broken(tmp_path: Path) -> None:
     done = run(PROBE, "--", sys.executable, broken)
     assert "FAIL count_words: every parameter is described: text" in done.stdout
     assert "FAIL an unknown tool is refused with -32602" in done.stdout
-
-
-# pdf
-
-INSPECT = FOLDER / "pdf" / "scripts" / "inspect_pdf.py"
-
-
-def classic_pdf(
-    info: bytes = b"/Title (A \\(b\\) \\344)", root: bytes = b"", more: bytes = b""
-) -> bytes:
-    """Two pages with a font, plain objects and a trailer."""
-    return (
-        b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R " + root + b" >>\nendobj\n"
-        b"2 0 obj\n<< /Type /Pages /Kids [3 0 R 4 0 R] /Count 2 >>\nendobj\n"
-        b"3 0 obj\n<< /Type /Page /Parent 2 0 R >>\nendobj\n"
-        b"4 0 obj\n<< /Type /Page /Parent 2 0 R >>\nendobj\n"
-        b"5 0 obj\n<< " + info + b" >>\nendobj\n"
-        b"6 0 obj\n<< /Type /Font >>\nendobj\n" + more + b"trailer\n<< /Root 1 0 R /Info 5 0 R >>\n"
-        b"startxref\n0\n%%EOF\n"
-    )  # fmt: skip
-
-
-def packed_pdf(extra: bytes = b"") -> bytes:
-    """One page and a picture, in a compressed object stream, with a cross-reference stream."""
-    objects = {
-        1: b"<< /Type /Catalog /Pages 2 0 R >>",
-        2: b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        3: b"<< /Type /Page /Parent 2 0 R >>",
-        4: b"<< /Type /XObject /Subtype /Image >>",
-        5: b"<< /Title <FEFF00E9006E> >>",
-    }
-    table, body = b"", b""
-    for key, text in objects.items():
-        table += b"%d %d " % (key, len(body))
-        body += text + b" "
-    stream = zlib.compress(table + body)
-    return (
-        b"%%PDF-1.7\n10 0 obj\n<< /Type /ObjStm /N 5 /First %d /Filter /FlateDecode /Length %d >>\n"
-        b"stream\n%s\nendstream\nendobj\n"
-        b"11 0 obj\n<< /Type /XRef /Root 1 0 R /Info 5 0 R %s >>\nstream\n\nendstream\nendobj\n"
-        b"startxref\n0\n%%%%EOF\n" % (len(table), len(stream), stream, extra)
-    )
-
-
-def inspected(tmp_path: Path, data: bytes) -> dict[str, Any]:
-    file = tmp_path / "a.pdf"
-    file.write_bytes(data)
-    done = run(INSPECT, "--json", file)
-    assert done.returncode == 0, done.stderr
-    report: dict[str, Any] = json.loads(done.stdout)
-    return report
-
-
-def test_a_plain_pdf_is_understood(tmp_path: Path) -> None:
-    report = inspected(tmp_path, classic_pdf())
-    assert (report["version"], report["pages"], report["encrypted"]) == ("1.4", 2, False)
-    assert report["metadata"] == {"Title": "A (b) ä"}
-    assert (report["fonts"], report["images"], report["form"]) == (True, 0, False)
-    assert report["advice"] == []
-
-
-def test_compressed_objects_are_understood_and_a_scan_is_recognised(tmp_path: Path) -> None:
-    report = inspected(tmp_path, packed_pdf())
-    assert (report["version"], report["pages"], report["images"]) == ("1.7", 1, 1)
-    assert report["metadata"] == {"Title": "én"}
-    assert report["advice"] == ["images and no fonts: probably a scan; text needs OCR"]
-
-
-# python-testing
-
-UNTESTED = FOLDER / "python-testing" / "scripts" / "find_untested.py"
-PARSE = """
-import sys
-from abc import abstractmethod
-from typing import overload
-
-def parse(line):
-    return line.split()
-
-def repair(line):
-    if not line and line is not None:
-        return []
-    return [one for one in line] if line else None
-
-def _private(): ...
-
-class Station:
-    def read(self): ...
-    def close(self): ...
-    def _hidden(self): ...
-    @abstractmethod
-    def must(self): ...
-
-class Missing(ValueError):
-    pass
-
-class _Internal:
-    def shown(self): ...
-
-if sys.platform == "linux":
-    def only_here(): ...
-"""
-
-
-def test_untested_names_are_found(tmp_path: Path) -> None:
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "parse.py").write_text(PARSE)
-    (tmp_path / "src" / "test_beside.py").write_text("def check(): ...\n")
-    (tmp_path / "tests").mkdir()
-    tests = "from src.parse import parse, Station\ndef test_read(): Station().read()\n"
-    (tmp_path / "tests" / "test_parse.py").write_text(tests + "NAMES = ['only_here']\n")
-    done = run(UNTESTED, "src", "tests", cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stdout.splitlines() == [
-        "untested  src/parse.py:9  repair  (3 branches)",
-        "untested  src/parse.py:18  Station.close  (0 branches)",
-        "untested  src/parse.py:23  Missing  (0 branches)",
-        "3 of 6 public symbols are in no test",
-    ]
-    everything = run(UNTESTED, "src", "tests", "--all", cwd=tmp_path)
-    assert "tested    src/parse.py:17  Station.read" in everything.stdout
-
-
-# api-design
-
-LINT = FOLDER / "api-design" / "scripts" / "lint_openapi.py"
-
-
-def reference(kind: str, name: str) -> dict[str, str]:
-    return {"$ref": f"#/components/{kind}/{name}"}
-
-
-def content(schema: dict[str, Any], media: str = "application/json") -> dict[str, Any]:
-    return {"description": "it", "content": {media: {"schema": schema}}}
-
-
-def good_api() -> dict[str, Any]:
-    problem = reference("responses", "Problem")
-    page = {"items": reference("schemas", "Orders"), "next_cursor": {"type": "string"}}
-    listing = {
-        "operationId": "listOrders",
-        "parameters": [{"name": name, "in": "query"} for name in ("limit", "cursor")],
-        "responses": {"200": content({"type": "object", "properties": page}), "default": problem},
-    }
-    creation = {
-        "operationId": "createOrder",
-        "responses": {"201": content(reference("schemas", "Order")), "4XX": problem},
-    }
-    deletion = {
-        "operationId": "deleteOrder",
-        "responses": {"204": {"description": "gone"}, "404": problem},
-    }
-    order: dict[str, Any] = {"id": {}, "created_at": {}, "total_amount": {}}
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "Orders", "version": "1.0.0"},
-        "servers": [{"url": "https://api.example.com/v1"}],
-        "paths": {
-            "/orders": {"get": listing, "post": creation},
-            "/orders/{order_id}": {
-                "parameters": [{"name": "order_id", "in": "path", "required": True}],
-                "delete": deletion,
-            },
-        },
-        "components": {
-            "schemas": {
-                "Order": {"type": "object", "properties": order},
-                "Orders": {"type": "array", "items": reference("schemas", "Order")},
-                "Problem": {"type": "object", "properties": {"type": {}, "request_id": {}}},
-            },
-            "responses": {
-                "Problem": content(reference("schemas", "Problem"), "application/problem+json")
-            },
-        },
-    }
-
-
-def linted(tmp_path: Path, document: Any, *options: str) -> tuple[int, set[tuple[str, str]]]:
-    file = tmp_path / "api.json"
-    file.write_text(json.dumps(document))
-    done = run(LINT, "--json", *options, file)
-    found = json.loads(done.stdout)
-    return done.returncode, {(one["rule"], one["place"]) for one in found}
-
-
-def test_each_rule_bites(tmp_path: Path) -> None:
-    api = good_api()
-    api["info"]["version"] = "latest"
-    api["servers"] = [{"url": "https://api.example.com"}]
-    array = {"schema": {"type": "array"}}
-    own = {"content": {"application/json": {"schema": {"type": "object"}}}}
-    api["paths"] |= {
-        "/getOrder/{id}": {
-            "get": {"operationId": "listOrders", "requestBody": {}, "responses": {}}
-        },
-        "/Users/": {"get": {"responses": {"200": {"content": {"x": array}}, "400": own}}},
-        "/user/{id}": {"delete": {"operationId": "d", "responses": {"200": {}, "404": {}}}},
-    }
-    api["components"]["schemas"]["Order"]["properties"]["shipBy"] = {}
-    code, found = linted(tmp_path, api)
-    assert code == 1
-    assert found == {
-        ("info-version", "info.version"),
-        ("wire-version", "servers"),
-        ("path-verb", "/getOrder/{id}"),
-        ("path-case", "/getOrder/{id}"),
-        ("path-plural", "/getOrder/{id}"),
-        ("path-parameter", "GET /getOrder/{id}"),
-        ("operation-id", "listOrders"),
-        ("request-body", "GET /getOrder/{id}"),
-        ("no-success", "GET /getOrder/{id}"),
-        ("no-failure", "GET /getOrder/{id}"),
-        ("trailing-slash", "/Users/"),
-        ("path-case", "/Users/"),
-        ("operation-id", "GET /Users/"),
-        ("bare-array", "GET /Users/"),
-        ("paging", "GET /Users/"),
-        ("error-envelope", "GET /Users/ 400"),
-        ("path-plural", "/user/{id}"),
-        ("path-parameter", "DELETE /user/{id}"),
-        ("status-code", "DELETE /user/{id}"),
-        ("error-content", "DELETE /user/{id}"),
-        ("property-case", "#/components/schemas/Order/properties/shipBy"),
-    }

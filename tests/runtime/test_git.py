@@ -15,7 +15,8 @@ import learnkit as lk
 from learnkit.errors import UsageError
 from learnkit.mechanisms.worktrees.assignment import History
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
-from learnkit.runtime.git import Git
+from learnkit.runtime.git import Git, GitError
+from learnkit.runtime.git_remote import GitRemote
 from learnkit.runtime.shell_environment import REPRODUCIBLE
 
 
@@ -409,3 +410,10 @@ def test_a_pattern_is_excluded_once(tmp_path: Path) -> None:
         Git(tmp_path).exclude(".worktrees/")
     text = (tmp_path / ".git" / "info" / "exclude").read_text()
     assert text == "old\n.learnkit/\n.worktrees/\n"
+
+
+def test_an_error_of_the_common_remote_does_not_show_its_address(tmp_path: Path) -> None:
+    lk.LocalShell().run("git init -q", tmp_path)
+    with pytest.raises(GitError, match="the common remote") as caught:
+        GitRemote(Git(tmp_path), f"{tmp_path}/token.git").push("main")
+    assert "token" not in str(caught.value)
