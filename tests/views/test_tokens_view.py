@@ -16,6 +16,7 @@ from learnkit.views import Compaction, Tokens
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas
 from learnkit.views.drawing.plot import short
+from learnkit.views.tokens import HEIGHT
 
 
 @lk.tool
@@ -240,3 +241,13 @@ def test_only_a_request_that_is_put_back_is_drawn_as_kept(put_back: bool, fate: 
     view = Compaction(log)
     assert [one.fate for one in view.at().before] == ["summarised", "summarised", fate]
     assert ("is put back word for word" in view.because(view.at())) == put_back
+
+
+def test_before_a_clearing_and_a_summary_stands_what_was_there_before_both() -> None:
+    log = lk.EventLog()
+    log.append("model.replied", turn=1, usage={"input_tokens": 9_000})
+    log.append("compaction.cleared", before=9_000, after=6_000, results=3)
+    log.append("compaction.summarised", before=6_000, after=1_000)
+    view = Tokens(log)
+    path = drawn(view)["before"].path
+    assert f"v-{HEIGHT * 9_000 / view.at().scale:.1f}" in path

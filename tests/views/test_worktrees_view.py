@@ -167,3 +167,11 @@ def test_of_many_worktrees_and_steps_the_newest_are_drawn_and_the_others_counted
     assert "37 worktrees" in words(canvas)
     assert "74 earlier steps" in words(canvas)
     assert len(Worktrees(log).html().encode()) < static.LIMIT
+
+
+def test_a_name_that_is_used_again_is_another_worktree() -> None:
+    log = lk.EventLog()
+    for lane, kind in (("alice", "create"), ("alice", "merge"), ("bob", "create")):
+        log.append(f"worktree.{kind}", lane=lane, tree=tree("fix"))
+    again = Worktrees(log).at().trees["fix"]
+    assert (again.agent, again.state) == ("bob", "active")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from learnkit.events.log import Event, EventLog
-from learnkit.views import Messages, Team, View
+from learnkit.views import Messages, View
 from learnkit.views.drawing.display import Canvas
 from learnkit.widget.pump import BATCH, Feed, Patch, Pump, diff
 
@@ -220,12 +220,3 @@ def test_whatever_a_log_holds_can_be_sent(text: str) -> None:
     log.append("message.added", lane=f"lead{text}", index=0, message=message)
     Feed(Messages(log), player).flush()
     json.dumps(player.patches, ensure_ascii=False).encode()
-
-
-def test_time_that_passes_is_drawn_though_a_state_is_equal_to_the_one_before() -> None:
-    log, player = EventLog(), Player()
-    team = Team(log)
-    for second in (1.0, 2.0, 9.0):
-        log.append("team.spawned", lane="alice", time=second, name="alice", role="coder", prompt="x")
-    Feed(team, player).flush()
-    assert player.frame() == team.frame(team.at())
