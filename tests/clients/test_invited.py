@@ -78,7 +78,7 @@ def test_words_fill_the_turns_after_them_and_the_recorded_ones_come_first(tmp_pa
     source.when_filled = lambda: filled.append("once")
     assert asked(source, says("Write hi.")) == "echo hi"
     assert asked(source, says("Write hi."), calls("echo hi"), result("hi")) == "${text}"
-    assert (filled, source.unused(), source.prompts) == ([], [], ["Write hi."])
+    assert (filled, source.prompts) == ([], ["Write hi."])
     word = "${count} a's"
     shell = "echo '${count} a'\"'\"'s'"
     run = [says(f"Write {word}."), calls(shell), result(f"{word} is 12 long")]

@@ -36,7 +36,7 @@ _threads = {one.ident for one in _t.enumerate()}
 _asked, _answer_to = set(), _Replay.answer_to
 def _noting(self, *request):
     answer = _answer_to(self, *request)
-    _asked.update(self._used)
+    _asked.update(self.used)
     return answer
 _Replay.answer_to = _noting
 """

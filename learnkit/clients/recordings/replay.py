@@ -105,7 +105,8 @@ class Replay:
         for turn in self._turns:
             self._by_hash.setdefault(self._prefixes[turn.id].hash, []).append(turn)
         self._asked: Counter[tuple[str, str]] = Counter()
-        self._used: set[str] = set()
+        #: The ids of the turns that were asked for.
+        self.used: set[str] = set()
         self._lock = threading.Lock()
 
     def answer(self, request: Request, lane: str) -> Reply | Failure:
@@ -121,13 +122,8 @@ class Replay:
                 return self._filled(prefix, lane)
             turn = mine[min(self._asked[prefix.hash, lane], len(mine) - 1)]
             self._asked[prefix.hash, lane] += 1
-            self._used.add(turn.id)
+            self.used.add(turn.id)
             return turn.answer
-
-    def unused(self) -> list[str]:
-        """Ids of the turns that nothing has asked for."""
-        used = self._used
-        return [turn.id for turn in self._turns if turn.id not in used and not turn.invited]
 
     def _filled(self, prefix: Prefix, lane: str) -> Reply | Failure:
         """The reply of the turn whose holes the words of this request fill."""
