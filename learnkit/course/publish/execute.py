@@ -103,4 +103,5 @@ def _environment(env: Mapping[str, str]) -> dict[str, str]:
     """
     asks = ("ANTHROPIC_", "LEARNKIT_MODEL") if env.get("LEARNKIT_MODE") != "record" else ()
     own = {k: v for k, v in os.environ.items() if k not in _OWN and not k.startswith(asks)}
-    return {**own, "LEARNKIT_STATIC": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1", **env}
+    quiet = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return {**own, "LEARNKIT_STATIC": "1", **quiet, **env}
