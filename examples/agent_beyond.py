@@ -1466,7 +1466,7 @@ def reach_goal(agent: Agent) -> str | None:
         return None
     agent.checks += 1
     if changed := untouched(agent):
-        return f"Not done: put these back, the check rests on them:\n{changed}"
+        return f"Not done: these must be as they were, the check rests on them:\n{changed}"
     process = start(GOAL, agent.folder)
     try:
         output = output_of(process, 120)

@@ -29,11 +29,12 @@ def draw(width: float, step: int, way: str) -> Answer:
     for place, (token, p) in enumerate(rows):
         y, wide = _FIRST + place * _ROW, max(2, p / longest * (width - _NAMES - _NUMBERS))
         mark, style, verdict = ("cause", "b", " taken") if token == taken else ("system", "", "")
-        if p > p_taken:  # of what is allowed, the most probable one is taken
+        # Of what is allowed, the most probable one is taken.
+        if struck := way == WAYS[1] and token != taken and p > p_taken:
             mark, verdict = "failed", " ✗ not allowed"
         canvas.text(f"token {place}", _NAMES - 8, y + 15, _shown(token), f"{style}e")
-        canvas.bar(f"bar {place}", _NAMES, y, wide, 22, mark, "p" * (p > p_taken))
-        if p > p_taken:
+        canvas.bar(f"bar {place}", _NAMES, y, wide, 22, mark, "p" * struck)
+        if struck:
             canvas.edge(f"struck {place}", f"M-4 0H{wide + 4:g}", mark, x=_NAMES, y=y + 11)
         said = _percent(p) + verdict
         canvas.text(f"p {place}", _NAMES + wide + 10, y + 15, said, style, mark)

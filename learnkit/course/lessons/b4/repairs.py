@@ -8,11 +8,11 @@ from typing import Any
 
 import learnkit as lk
 from learnkit.course.content import Repair, Verdict
-from learnkit.course.lessons.verdicts import asking
+from learnkit.course.lessons.verdicts import asking, short
 
 _POLICY = {"write": "allow"}
-#: The check: true as soon as there is a file.
-_GOAL = "test -f done.txt || { echo there is no done.txt; exit 3; }"
+#: The check: true as soon as there is a file. What it prints at its end isn't in the command.
+_GOAL = "test -f done.txt || { seq 500; printf 'no %s here' done.txt; exit 3; }"
 
 
 def _run(
@@ -54,9 +54,9 @@ def check_goal(agent: Any) -> Verdict:
     if not heard:
         return "the model said that it's done, `GOAL` fails, and the run is over"
     if not all(one.startswith("Not done") for one in heard):
-        return f"the model reads {heard[0]!r}; let it begin with “Not done”"
-    if "there is no done.txt" not in heard[0]:
-        return f"the model reads {heard[0]!r}, and not what the command has printed"
+        return f"the model reads {short(heard[0])}; let it begin with “Not done”"
+    if "no done.txt here" not in heard[0]:
+        return f"the model reads {short(heard[0])}, and not the end of what the command has printed"
     if len(heard) > 2:
         return "the goal was met, and the model was sent on all the same"
     said, _, checks = _run(agent, "printf . >> checks; false")
