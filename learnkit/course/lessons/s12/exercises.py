@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.course.content import Verdict
-from learnkit.course.lessons.s12.blank_page import check_mine
+from learnkit.course.lessons.s12.blank_page import check_mine as check_mine
 from learnkit.course.lessons.verdicts import short
 
 #: What somebody does in a folder -> whether it may go, and why.
