@@ -223,108 +223,14 @@ def test_an_agent_finds_loads_and_uses_a_shipped_skill(repository: Path) -> None
 
 # mcp-builder
 
-PROBE = FOLDER / "mcp-builder" / "scripts" / "probe.py"
-SERVER = FOLDER / "mcp-builder" / "assets" / "server.py"
-META = "io.modelcontextprotocol/"
 
-
-def speak(*messages: Any) -> list[Any]:
-    """Send these to the template server; what it answers, until it ends."""
-    lines = [m if isinstance(m, str) else json.dumps({"jsonrpc": "2.0", **m}) for m in messages]
-    done = subprocess.run(
-        [sys.executable, str(SERVER)],
-        input="\n".join(lines).encode() + b"\n",
-        capture_output=True,
-        timeout=60,
-        check=True,
-    )
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def modern(id: int, method: str, version: str = "2026-07-28", **params: Any) -> dict[str, Any]:
-    meta = {f"{META}protocolVersion": version, f"{META}clientCapabilities": {}}
-    return {"id": id, "method": method, "params": {**params, "_meta": meta}}
-
-
-def test_the_server_speaks_the_handshake() -> None:
-    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {}}
-    call = {"name": "count_words", "arguments": {"text": "ä b"}}
-    began, pong, listed, called = speak(
-        {"id": 1, "method": "initialize", "params": about},
-        {"method": "notifications/initialized"},
-        {"id": "two", "method": "ping"},
-        {"id": 3, "method": "tools/list"},
-        {"id": 4, "method": "tools/call", "params": call},
-    )
-    assert began["result"]["protocolVersion"] == "2025-06-18"
-    assert began["result"]["serverInfo"]["name"] == "words"
-    assert pong == {"jsonrpc": "2.0", "id": "two", "result": {}}
-    assert [one["name"] for one in listed["result"]["tools"]] == ["count_words", "find_lines"]
-    assert called["result"] == {"content": [{"type": "text", "text": "2 words"}], "isError": False}
-
-
-def test_the_server_speaks_without_a_handshake() -> None:
-    found, listed, called, refused = speak(
-        modern(1, "server/discover"),
-        modern(2, "tools/list"),
-        modern(3, "tools/call", name="find_lines", arguments={"text": "A\nb\na", "word": "a"}),
-        modern(4, "tools/list", version="1900-01-01"),
-    )
-    assert found["result"]["supportedVersions"][0] == "2026-07-28"
-    assert found["result"]["capabilities"] == {"tools": {}}
-    for one in (found, listed, called):
-        assert one["result"]["resultType"] == "complete"
-        assert one["result"]["_meta"][f"{META}serverInfo"]["name"] == "words"
-    assert (listed["result"]["ttlMs"], listed["result"]["cacheScope"]) == (300_000, "public")
-    assert called["result"]["content"][0]["text"] == "1: A\n3: a"
-    assert refused["error"]["code"] == -32022
-    assert refused["error"]["data"]["requested"] == "1900-01-01"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({}, "missing: text, word; unknown: none"),
-        ({"text": "a", "word": "a", "x": 1}, "unknown: x; the arguments are text, word, limit"),
-        ({"text": 1, "word": "a"}, "text is 1; it must be of type string"),
-        ({"text": "a", "word": "a", "limit": True}, "limit is True; it must be of type integer"),
-        ({"text": "a", "word": " "}, "give a word, and a limit from 1"),
-        ([], "the arguments must be an object"),
-    ],
-)
-def test_wrong_arguments_reach_the_model(arguments: Any, said: str) -> None:
-    (answer,) = speak(modern(1, "tools/call", name="find_lines", arguments=arguments))
-    assert answer["result"]["isError"] is True
-    assert said in answer["result"]["content"][0]["text"]
-
-
-def test_the_probe_passes_the_template_and_calls_a_tool() -> None:
-    done = run(PROBE, "--call", "count_words", '{"text": "a b c"}', "--", sys.executable, SERVER)
-    assert done.returncode == 0, done.stdout
-    assert done.stdout.count('"text": "3 words"') == 2
-    assert "FAIL" not in done.stdout
-    assert done.stdout.endswith("all checks passed\n")
-
-
-@pytest.mark.slow
-def test_the_probe_finds_what_is_broken(tmp_path: Path) -> None:
-    source = SERVER.read_text("utf-8")
-    for old, new in (
-        ("def main() -> None:\n", "def main() -> None:\n    print('hello')\n"),
-        ('"additionalProperties": False', '"additionalProperties": True'),
-        ('{"type": "string", "description": "The text to count in."}', '{"type": "string"}'),
-        ("    except ToolError as error:\n", "    except KeyboardInterrupt as error:\n"),
-        ('ProtocolError(-32602, f"Unknown', 'ProtocolError(-1, f"Unknown'),
-    ):
-        assert old in source
-        source = source.replace(old, new)
-    broken = tmp_path / "server.py"
-    broken.write_text(source.replace('({"id": message["id"]} if known else {})', "{}"), "utf-8")
-    done = run(PROBE, "--", sys.executable, broken)
-    assert done.returncode == 1
-    assert "FAIL the answer to server/discover has id None where 1 was asked" in done.stdout
-    assert "FAIL stdout carries only JSON-RPC messages: ['hello'" in done.stdout
-    broken.write_text(source, "utf-8")
-    done = run(PROBE, "--", sys.executable, broken)
-    assert "FAIL count_words: every parameter is described: text" in done.stdout
-    assert "FAIL an unknown tool is refused with -32602" in done.stdout
+def test_the_template_is_a_server_that_tells_a_model_what_was_wrong() -> None:
+    server = [sys.executable, str(FOLDER / "mcp-builder" / "assets" / "server.py")]
+    calls = [lk.use("mcp__words__count_words", text=text) for text in ("ä b c", 3)]
+    with lk.Agent(lk.scripted([*calls, lk.say("3")]), [lk.Mcp({"words": server})]) as agent:
+        agent.run("Count.")
+    counted, refused = (message["content"][0] for message in agent.messages[2::2])
+    assert "3 words" in str(counted["content"])
+    assert refused["is_error"]
+    assert "should be a valid string" in refused["content"]
+    assert agent.specs[-1]["input_schema"]["properties"]["text"]["description"]
