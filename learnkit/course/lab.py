@@ -23,8 +23,7 @@ from learnkit.course.agent_file import forks
 from learnkit.course.agent_file.cells import AgentCells, left_outside, register
 from learnkit.course.content import Game, Lesson, Prediction, Repair, load
 from learnkit.course.content.sources import folded_repairs
-from learnkit.course.display.badge import MODES, badge, filled_badge
-from learnkit.course.display.card import Card, inline, show
+from learnkit.course.display.card import MODES, Card, badge, filled_badge, inline, show, verdict
 from learnkit.course.display.loop import loop_card
 from learnkit.course.display.question_cards import prediction_card, quiz_card, reveal_card
 from learnkit.course.exercise_checks import T, checked, judge
@@ -85,9 +84,9 @@ class Lab:
             self._predicted[name] = letter
 
         def widget() -> Any:
-            from learnkit.course.display.question_widgets import Choice, texts
+            from learnkit.course.display.question_widgets import prediction_box
 
-            return Choice(f"Predict: {prediction.question}", texts(prediction.options), note).box
+            return prediction_box(prediction, note)
 
         return prediction_card(prediction).or_widget(widget)
 
@@ -144,8 +143,7 @@ class Lab:
             self._repaired.add(name)
         elif outside := left_outside(agent):
             wrong += f" ({outside[-1]} is also in the notebook: does its cell begin with %%agent?)"
-        text = f"not yet: {wrong}" if wrong else f"✓ {repair.right}"
-        return Card(f"<p><strong>{inline(text)}</strong></p>", text)
+        return verdict(f"not yet: {wrong}" if wrong else f"✓ {repair.right}")
 
     def catch_up(self, *names: str) -> Card:
         """Put in our repairs of ``agent.py``, where the learner's own haven't passed.
@@ -172,9 +170,9 @@ class Lab:
         """Show the lesson's quiz."""
 
         def widget() -> Any:
-            from learnkit.course.display.question_widgets import quiz_box
+            from learnkit.course.display.question_widgets import Questions
 
-            return quiz_box(self.lesson.questions, partial(self.remember, "quiz"))
+            return Questions(self.lesson.questions, partial(self.remember, "quiz"))
 
         return quiz_card(self.lesson.questions).or_widget(widget)
 

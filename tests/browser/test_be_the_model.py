@@ -55,6 +55,7 @@ def start(page: Page, server: str, name: str) -> tuple[lab.Notebook, Locator]:
     notebook.run_all()
     panel = page.locator(".learnkit-session").first
     expect(panel.locator('[data-key^="message"]')).to_have_count(0)
+    expect(panel.locator(".ready .block")).to_contain_text("If it is above 30 °C")
     button(panel, "Start").click()
     expect(panel.locator(".head")).to_contain_text("You are the model", timeout=20_000)
     return notebook, panel

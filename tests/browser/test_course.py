@@ -111,14 +111,29 @@ def test_a_prediction_is_taken_by_keyboard_alone(opened: Open) -> None:
     number = opened.cells('lab.predict("p1")')[0]
     asked = opened.cell(number)
     right = opened.lesson.predictions["p1"].right
-    wanted = asked.get_by_role("button", name=re.compile(f"^{right}: "))
+    wanted = asked.get_by_role("button", name=re.compile(f"^{right} "))
     opened.select(number, None)
     for _ in range(30):
-        if wanted.evaluate("one => one === document.activeElement"):
+        if wanted.evaluate("one => one.matches(':focus')"):
             break
         opened.page.keyboard.press("Tab")
     opened.page.keyboard.press("Enter")
     expect(asked).to_contain_text(f"noted: {right}")
+    chosen = asked.get_by_role("button", pressed=True)
+    expect(chosen).to_be_focused()
+    expect(chosen).to_contain_text("● your answer")
+
+
+def test_every_card_has_the_edges_of_the_views(opened: Open) -> None:
+    edges = opened.page.evaluate(
+        """() => [...document.querySelectorAll('.lk-card, [class^=learnkit-]')]
+          .filter((one) => !one.closest('.lk-race'))
+          .map((one) => one.shadowRoot?.querySelector('.frame, .lk-card') ?? one)
+          .map((one) => one.getBoundingClientRect())
+          .map(({ left, right }) => `${Math.round(left)} to ${Math.round(right)}`)"""
+    )
+    assert len(edges) > 8
+    assert len(set(edges)) == 1
 
 
 def test_an_exercise_is_passed_by_its_solution(opened: Open) -> None:
@@ -132,9 +147,10 @@ def test_an_exercise_is_passed_by_its_solution(opened: Open) -> None:
 
 def test_a_quiz_is_answered(opened: Open) -> None:
     quiz = opened.cell(opened.cells("lab.quiz(")[0])
+    expect(quiz.locator(".lk-card")).to_have_count(1)
     for number, question in enumerate(opened.lesson.quiz, start=1):
-        box = quiz.locator(".lk-choice", has_text=f"q{number}. ").last
-        box.get_by_role("button", name=re.compile(f"^{question.right}: ")).click()
+        box = quiz.locator("section[role=group]", has_text=f"{number} of ")
+        box.get_by_role("button", name=re.compile(f"^{question.right} ")).click()
     number = len(opened.lesson.quiz)
     expect(quiz).to_contain_text(f"{number} of {number} right")
 
@@ -229,7 +245,7 @@ def test_a_narrow_window_cuts_nothing_off(opened: Open, shots: Path) -> None:
     opened.page.wait_for_timeout(300)
     wide = opened.page.evaluate(
         """() => [...document.querySelectorAll('.jp-OutputArea-output')]
-          .filter((one) => one.querySelector('.learnkit-player, .learnkit-session, .lk-choice'))
+          .filter((one) => one.querySelector('[class^=learnkit-], .lk-card'))
           .filter((one) => one.scrollWidth > one.clientWidth + 1)
           .map((one) => [one.scrollWidth, one.clientWidth, one.innerHTML.slice(0, 120)])"""
     )

@@ -16,15 +16,15 @@ import pytest
 
 from learnkit.course import exercise_checks
 from learnkit.course.content import Exercise, Option, Prediction, Question
-from learnkit.course.display.badge import badge
-from learnkit.course.display.card import Card
+from learnkit.course.display import card as display_card
+from learnkit.course.display.card import STYLE, Card, badge, verdict
 from learnkit.course.display.question_cards import (
     exercise_card,
     prediction_card,
     quiz_card,
     reveal_card,
 )
-from learnkit.course.display.question_widgets import STYLE, Choice, quiz_box, texts
+from learnkit.course.display.question_widgets import Questions, prediction_box
 from learnkit.course.exercise_checks import checked, judge
 from learnkit.views.drawing import theme
 
@@ -315,59 +315,87 @@ def test_a_check_puts_back_the_tracers_the_alarm_and_the_hook_that_were_there() 
 # Live
 
 
+def pressed(box: Questions, name: str, value: str) -> dict[str, str]:
+    """What a card shows after a row was pressed."""
+    box.answer({"name": name, "value": value})
+    return box.parts()
+
+
+def states(rows: str) -> list[str]:
+    """Of each row: its mark, tag, letter, and word."""
+    found = re.findall(r"<li(.*?)><(\w+) .*?<i>(\w)</i>.*?</span> (?:<b>(.*?)</b>)?</", rows)
+    return [" ".join(one).strip() for one in found]
+
+
 def test_choosing_commits_before_anything_is_said_and_only_once() -> None:
     said: list[str] = []
-    choice = Choice(
-        "what then?", texts(OPTIONS), lambda letter: said.append(choice.status.value + letter)
-    )
-    before = choice.status.value
-    assert [button.description for button in choice.buttons.values()] == [
-        "a: it stops",
-        "b: it goes on",
+    box = prediction_box(PREDICTION, lambda one: said.append(box.parts()["prediction said"] + one))
+    assert states(box.parts()["prediction"]) == ["button a", "button b"]
+    after = pressed(box, "prediction", "b")
+    assert "noted: b" in after["prediction said"]
+    assert states(after["prediction"]) == [
+        "div a",
+        "class=lk-cause button b ● your answer",
     ]
-    choice.buttons["b"].click()
-    assert said == [before + "b"]
-    assert "noted: b" in choice.status.value
-    assert choice.buttons["b"].description == "● chosen · b: it goes on"
-    assert "lk-chosen" in choice.buttons["b"]._dom_classes
-    assert not any(option.why[:20] in choice.status.value for option in OPTIONS.values())
-    choice.buttons["a"].click()
-    choice.buttons["b"].click()
-    assert said == [before + "b"]
+    assert not any(option.why[:20] in str(after) for option in OPTIONS.values())
+    assert "<script>" not in box.start["html"] + str(after)
+    assert pressed(box, "prediction", "a") == pressed(box, "elsewhere", "b") == after
+    assert said == ["b"]
 
 
 def test_the_live_quiz_answers_at_once_and_keeps_the_score() -> None:
     noted: list[tuple[str, str]] = []
-    box = quiz_box(QUIZ, lambda name, letter: noted.append((name, letter)))
-    *questions, score = box.children
-    for question, letter in zip(questions, "aaaa", strict=True):
-        assert f"right, {4 - len(noted)} to answer" in score.value
-        _, first, _, status = question.children
-        assert first.description.startswith(letter)
-        assert OPTIONS["a"].why not in status.value
-        first.click()
-        assert OPTIONS["a"].why in status.value
-        assert "<script>" not in status.value
+    box = Questions(QUIZ, lambda name, letter: noted.append((name, letter)))
+    for number, name in enumerate(QUIZ, start=1):
+        assert f"right, {5 - number} to answer" in box.parts()["score"]
+        assert f"{number} of 4</b>" in box.start["html"]
+        assert OPTIONS["a"].why not in box.parts()[name]
+        after = pressed(box, name, "a")
+        assert OPTIONS["a"].why in after[name]
+        assert ("✗ it is b" if number % 2 == 0 else "✓ right") in after[f"{name} said"]
+        assert "<script>" not in str(after)
     assert noted == [("q1", "a"), ("q2", "a"), ("q3", "a"), ("q4", "a")]
-    assert "2 of 4 right<" in score.value
+    assert "2 of 4 right<" in after["score"]
+    assert re.findall(r"<i class=\"lk-(\w+)\">(.)</i>", after["score"]) == [
+        *[("done", "✓"), ("error", "✗")] * 2
+    ]
 
 
 def test_chosen_right_and_wrong_each_have_a_sign_a_word_and_a_colour() -> None:
     """A wrong choice had a tick before."""
 
-    def pressed(letter: str) -> dict[str, tuple[str, tuple[str, ...]]]:
-        choice = Choice("what then?", texts(OPTIONS), ignore, lambda _: "", "a")
-        choice.buttons[letter].click()
-        return {k: (b.description, b._dom_classes) for k, b in choice.buttons.items()}
+    def shown(letter: str) -> list[str]:
+        box = Questions({"q1": Question("what then?", OPTIONS, "a")}, ignore)
+        return states(pressed(box, "q1", letter)["q1"])
 
-    assert pressed("b") == {
-        "a": ("✓ right · a: it stops", ("lk-right",)),
-        "b": ("● ✗ wrong · b: it goes on", ("lk-wrong",)),
-    }
-    assert pressed("a") == {
-        "a": ("● ✓ right · a: it stops", ("lk-right",)),
-        "b": ("b: it goes on", ()),
-    }
-    for name, mark in (("chosen", theme.CAUSE), ("right", theme.DONE), ("wrong", theme.ERROR)):
+    assert shown("b") == [
+        "class=lk-done div a ✓ right",
+        "class=lk-error button b ✗ your answer",
+    ]
+    assert shown("a") == ["class=lk-done button a ✓ your answer", "div b"]
+    for mark in (theme.CAUSE, theme.DONE, theme.ERROR):
         for tone in (mark.light, mark.dark):
-            assert f".lk-{name}{{color:{tone.fg};background:{tone.bg}" in STYLE
+            assert f"--lk-{mark.key}-fg:{tone.fg};--lk-{mark.key}-bg:{tone.bg}" in STYLE
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("✓ It ends.", '<p class="lk-verdict lk-done"><i>✓</i> <span>It ends.</span></p>'),
+        (
+            "not yet: `f` <b>.",
+            '<p class="lk-verdict lk-error"><i>✗</i> <span>not yet: <code>f</code> &lt;b&gt;.'
+            "</span></p>",
+        ),
+    ],
+)
+def test_a_verdict_is_a_line_with_a_sign_in_an_open_notebook_and_bold_elsewhere(
+    said: str, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = verdict(said, "<p>more</p>")
+    assert card.html.startswith("<p><strong>")
+    assert "lk-" not in card.html
+    monkeypatch.setattr(display_card, "is_live", lambda: True)
+    shown = card._repr_mimebundle_()
+    assert shown["text/html"].endswith(f"{line}<p>more</p></div>")
+    assert shown["text/plain"] == said

@@ -19,9 +19,9 @@ with lab_extra():
     import traitlets
 
 
-def script_beside(module: str) -> str:
-    """Read the script of a page: ``widget.js`` beside its module."""
-    return f"{frozen.script('parts.js')}\n{Path(module).with_name('widget.js').read_text('utf-8')}"
+def script_beside(module: str, name: str = "widget.js") -> str:
+    """Read the script of a page, which is beside its module."""
+    return f"{frozen.script('parts.js')}\n{Path(module).with_name(name).read_text('utf-8')}"
 
 
 class Page(anywidget.AnyWidget):

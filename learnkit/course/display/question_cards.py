@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from learnkit.course.content import Exercise, Prediction, Question
-from learnkit.course.display.card import Card, choices, explained, inline
+from learnkit.course.display.card import Card, choices, explained, inline, rows, verdict
 from learnkit.events.text import count
 from learnkit.views.drawing.text import esc
 
@@ -29,15 +29,15 @@ def reveal_card(prediction: Prediction, given: str | None, repaired: bool = Fals
     right, so, it_is = prediction.right, "and so it is", "it is"
     if repaired:
         so, it_is = "and so it was before your repair", "before your repair it was"
-    why = explained(prediction.options, right, given)
-    if given is None:
-        head = "You have not predicted; choose first, or read on."
-        why = f"<details><summary>read on</summary>{why}</details>"
-    elif given == right:
-        head = f"✓ You said {given}, {so}."
-    else:
+    why, live = explained(prediction.options, right, given), rows(prediction.options, right, given)
+    if given == right:
+        return verdict(f"✓ You said {given}, {so}.", why, live)
+    if given:
         head = f"You said {given}; {it_is} {right}: {prediction.options[right].text}"
-    return Card(f"<p><strong>{inline(head)}</strong></p>{why}", head)
+        return verdict(head, why, live)
+    head = "You have not predicted; choose first, or read on."
+    html = f"<p><strong>{head}</strong></p><details><summary>read on</summary>{{}}</details>"
+    return Card(html.format(why), head).or_html(html.format(live))
 
 
 def quiz_card(questions: Mapping[str, Question]) -> Card:
@@ -46,17 +46,15 @@ def quiz_card(questions: Mapping[str, Question]) -> Card:
     return Card(html, f"quiz: {count(len(questions), 'question')}")
 
 
-def exercise_card(exercise: Exercise, verdict: str) -> Card:
+def exercise_card(exercise: Exercise, said: str) -> Card:
     """Say what an answer does wrong, or that it is right; hints and solution are folded."""
-    html = f"<p><strong>{inline(verdict)}</strong></p>"
-    if not verdict.startswith("✓"):
-        hints = [f"<p>{inline(hint)}</p>" for hint in exercise.hints]
-        names = [f"hint {number}" for number, _ in enumerate(hints, start=1)]
-        folds = zip(
-            [*names, "solution"], [*hints, f"<pre>{esc(exercise.solution)}</pre>"], strict=True
-        )
-        html += "".join(f"<details><summary>{n}</summary>{text}</details>" for n, text in folds)
-    return Card(html, verdict)
+    if said.startswith("✓"):
+        return verdict(said)
+    hints = [f"<p>{inline(hint)}</p>" for hint in exercise.hints]
+    names = [f"hint {number}" for number, _ in enumerate(hints, start=1)]
+    folds = zip([*names, "solution"], [*hints, f"<pre>{esc(exercise.solution)}</pre>"], strict=True)
+    more = "".join(f"<details><summary>{n}</summary>{text}</details>" for n, text in folds)
+    return verdict(said, more)
 
 
 def _question(name: str, question: Question) -> str:

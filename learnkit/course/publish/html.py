@@ -58,6 +58,7 @@ def lesson(path: Path) -> str:
     book = execute(path, {"LEARNKIT_TAPES": "1"})
     exporter = HTMLExporter(template_name="basic", embed_images=False)
     body, _ = exporter.from_notebook_node(book)
+    body = body.replace("<p><strong>not yet: ", "<p class='lk-not-yet'><strong>✗ not yet: ")
     return clean(body)  # also what a cell has printed
 
 

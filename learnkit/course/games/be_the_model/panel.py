@@ -164,7 +164,7 @@ class BeTheModel(Seat):
         """Return what the page shows, ready for JSON."""
         if self.phase == "ready":
             frame: Json = {"frame": [], "tools": [], "undo": False, "ask": 0}
-            said = [[None, f"Your task: {self._game.prompt}"], [None, self._game.wins]]
+            said = [[None, self._game.prompt], [None, self._game.wins]]
             frame["remarks"] = [one for one in said if one[1]]
             return {"phase": "ready", "head": _READY, "faults": True, "again": "Start", **frame}
         state, messages = super().state(), self.messages

@@ -281,7 +281,8 @@ class Session {
     this.doing = doing;
     // While the harness works the place stays as high as it was, so that the page does not jump.
     this.mine.style.minHeight = phase === "works" ? `${this.mine.offsetHeight}px` : "";
-    const fill = { yours: () => this.composer(), refused: () => this.refused() }[phase];
+    const fills = { ready: () => this.ready(), yours: () => this.composer(), refused: () => this.refused() };
+    const fill = fills[phase];
     this.mine.replaceChildren((fill ?? (() => this.news(phase)))());
     if (why === "state") {
       this.waited = phase === "works" && (had || waited);
@@ -314,6 +315,25 @@ class Session {
     return mine;
   }
 
+  begin() {
+    return button(this.desk.state.again, () => this.desk.ask({ start: true }), { class: "primary" });
+  }
+
+  /** Before the start: the task, and the place that is still empty. */
+  ready() {
+    const [task, wins] = this.desk.state.remarks;
+    const label = (mark, glyph, word) => build("span", { class: `label t-${mark}` }, build("i", {}, glyph), ` ${word}`);
+    const asks = build("div", { class: "block m-user" }, label("user", "■", "user"), build("div", { class: "prose" }, task[1]));
+    const mine = build(
+      "div",
+      { class: "mine" },
+      build("div", { class: "line" }, label("assistant", "◆", "assistant"), build("span", { class: "note" }, "your reply")),
+      build("div", { class: "caret", "aria-hidden": "true" }),
+      build("div", { class: "row" }, this.begin()),
+    );
+    return build("div", { class: "ready" }, ...(wins ? [build("p", { class: "note" }, wins[1])] : []), asks, mine);
+  }
+
   /** How the run stands, where the reader looks after sending, what the game says, and how to start. */
   news(phase) {
     const { head, again } = this.desk.state;
@@ -329,8 +349,7 @@ class Session {
       news.append(build("div", { class: "remark" }, mark, build("span", {}, text)));
     }
     if (again) {
-      const start = () => this.desk.ask({ start: true });
-      news.append(build("div", { class: "row" }, button(again, start, { class: "primary" })));
+      news.append(build("div", { class: "row" }, this.begin()));
       news.append(build("p", { class: "problem", role: "alert" }, this.desk.problem?.problem ?? ""));
     }
     return news;

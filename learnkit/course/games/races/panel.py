@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from learnkit.course.display.card import bundle
+from learnkit.course.display.card import STYLE, bundle
 from learnkit.course.games.races import schedules
 from learnkit.course.games.races.schedules import Make, Schedule
-from learnkit.errors import described
+from learnkit.errors import described, lab_extra
 from learnkit.events.text import count
 from learnkit.runtime.notebook import is_live
 from learnkit.views.drawing import theme
@@ -60,8 +60,13 @@ class RaceFinder:
 
     def box(self) -> Any:
         """The button, what was found, and below it the player."""
-        from learnkit.course.display.question_widgets import STYLE, spoken, widgets
         from learnkit.widget.host import Player
+
+        with lab_extra():
+            import ipywidgets as widgets
+
+        def spoken(html: str) -> str:
+            return f'<div role="status" aria-live="polite">{html}</div>'
 
         button = widgets.Button(description="find a seed that loses a message, and shrink it")
         button.add_class("lk-primary")
