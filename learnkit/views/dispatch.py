@@ -1,56 +1,36 @@
-"""Tool dispatch: the way of a call to its tool, and of the result back.
+"""Tool dispatch: each call in a lane of its own, through the gate to its tool, and its result.
 
-The loop passes on a name and an input. The gate lets the call through or refuses it, and the tool
-with that name answers. Each tool counts how its calls ended; a name without a tool gets a row, too.
+The loop passes on a name and an input. The gate lets the call through or refuses it: then its lane
+ends there, with the reason. The tool with that name answers, and the result goes to the model. On a
+narrow screen the lanes run downwards.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import Any
 
 from learnkit.events.log import Event
 from learnkit.events.loop import RunStarted, ToolEnded, ToolStarted
 from learnkit.events.text import arguments, count, listed, one_line
 from learnkit.events.vocabulary import read
-from learnkit.views.drawing import blocks, theme
+from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import Canvas, fitting, text_width, wrapped
+from learnkit.views.drawing.display import Canvas, text_width, wrapped
 
-#: In pixels: from one tool to the next, their left edge, and how wide a picture gets.
-_ROW, _TOOLS, _WIDEST = 28, 24, 560
-#: The most lines of a call or a result.
-_LINES = 4
-#: What the columns count, in order; a call is in exactly one of the last four.
-COLUMNS = ("calls", "running", "ok", "errors", "refused")
-
-
-@dataclass(frozen=True, slots=True)
-class ToolRow:
-    """How many calls to one name there were, and how they ended."""
-
-    name: str
-    known: bool = True
-    running: int = 0
-    ok: int = 0
-    errors: int = 0
-    refused: int = 0
-
-    @property
-    def counts(self) -> tuple[int, int, int, int, int]:
-        """Numbers in the order of ``COLUMNS``."""
-        ended = self.ok + self.errors + self.refused
-        return self.running + ended, self.running, self.ok, self.errors, self.refused
-
-    @property
-    def label(self) -> str:
-        """The name, and whether there is such a tool."""
-        return self.name if self.known else f"no tool {self.name}"
+#: In pixels: the width below which lanes run downwards, from one lane to the next, where arrows are
+#: in a lane, and half of the gap in the gate.
+_STACKED, _APART, _ARROW, _GAP = 560, 18, 12, 11
+#: The sign in the gate for a call that doesn't go through.
+_STOP = "M-9 0a9 9 0 1 0 18 0a9 9 0 1 0 -18 0M-6 6L6 -6"
+#: The most lanes, and the most lines of an input or a result.
+_LANES, _LINES = 8, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Current:
-    """The call shown in detail: the one that started or ended last."""
+class Call:
+    """A call, and how it ended; ``refused`` says why the gate has not let it through."""
 
     lane: str
     id: str
@@ -59,18 +39,25 @@ class Current:
     refused: str = ""
     ended: ToolEnded | None = None
 
+    @property
+    def how(self) -> str:
+        """``refused``, ``running``, ``unknown`` if there is no such tool, ``ok`` or ``error``."""
+        if self.refused or self.ended is None:
+            return "refused" if self.refused else "running"
+        kept = self.ended.how in ("refused", "unknown")
+        return "ok" if self.ended.done else self.ended.how if kept else "error"
+
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Rows by name, running calls by lane and id, and the call shown in detail."""
+    """The names of the tools that are offered, and the calls, in order."""
 
-    rows: dict[str, ToolRow] = field(default_factory=dict)
-    running: dict[tuple[str, str], Current] = field(default_factory=dict)
-    current: Current | None = None
+    tools: tuple[str, ...] = ()
+    calls: tuple[Call, ...] = ()
 
 
 class Dispatch(Diagram[State]):
-    """The current call on its way through the gate to its tool and back, and the calls before."""
+    """The newest calls: where each went, and what came back."""
 
     name = "tool dispatch"
     start = State()
@@ -79,166 +66,132 @@ class Dispatch(Diagram[State]):
         typed = read(event)
         if isinstance(typed, RunStarted):
             names = [str(tool.get("name", "?")) for tool in typed.tools]
-            new = {name: ToolRow(name) for name in names if name not in state.rows}
-            return replace(state, rows={**state.rows, **new})
+            return replace(state, tools=tuple(dict.fromkeys([*state.tools, *names])))
         if not isinstance(typed, ToolStarted | ToolEnded):
             return state
         key, name = (event.lane, typed.id), typed.name
-        row = state.rows.get(name) or ToolRow(name)
-        running = {**state.running}
         if isinstance(typed, ToolStarted):
-            kind = "refused" if typed.refused else "running"
-            row = replace(row, **{kind: getattr(row, kind) + 1})
-            current = running[key] = Current(*key, name, typed.input, typed.refused)
-        else:
-            started = running.pop(key, None)
-            current = replace(started or Current(*key, name), ended=typed)
-            kind = "refused" if typed.how == "refused" else "ok" if typed.done else "errors"
-            known = row.known and typed.how != "unknown"
-            if not current.refused:  # that is counted
-                counted = {kind: getattr(row, kind) + 1}
-                row = replace(row, known=known, running=row.running - bool(started), **counted)
-        return replace(state, rows={**state.rows, name: row}, running=running, current=current)
+            started = Call(*key, name, typed.input, typed.refused)
+            return replace(state, calls=(*state.calls, started))
+        running = [one for one in state.calls if (one.lane, one.id, one.ended) == (*key, None)]
+        ended = replace(running[-1] if running else Call(*key, name), ended=typed)
+        if not running:
+            return replace(state, calls=(*state.calls, ended))
+        calls = (ended if one is running[-1] else one for one in state.calls)
+        return replace(state, calls=tuple(calls))
 
     def says(self, state: State) -> list[str]:
-        rows = [row for row in state.rows.values() if row.counts[0]]
-        if not rows:
-            return [f"{count(len(state.rows), 'tool')} to call, and no call yet."]
-        calls, running, *_ = map(sum, zip(*(row.counts for row in rows), strict=True))
-        failed = [row for row in rows if row.errors and row.known]
-        refused = [row for row in rows if row.refused]
-        gone = _names([row for row in rows if not row.known])
-        some = [
-            name + f" ({row.errors} of {row.errors + row.ok})" * bool(row.ok)
-            for name, row in zip(_names(failed), failed, strict=True)
-        ]
-        said = [f"{listed(some)} failed"] if failed else []
-        said += [f"{listed(_names(refused))} was refused"] if refused else []
-        said += [f"there is no tool {' or '.join(gone)}"] if gone else []
-        if said:
-            first = f": {listed(said)}"
-        elif running:
+        ends = Counter((one_line(call.name, 30), call.how) for call in state.calls)
+        if not ends:
+            return [f"{count(len(state.tools), 'tool')} to call, and no call yet."]
+        names = {how: [name for name, its in ends if its == how] for _, how in ends}
+        some, refused = [], names.get("refused", [])
+        for name in names.get("error", []):
+            errors, ok = ends[name, "error"], ends[name, "ok"]
+            some.append(f"{name} ({errors} of {errors + ok})" if ok else name)
+        said = [f"{listed(some)} failed"] if some else []
+        said += [f"{listed(refused)} {'were' if refused[1:] else 'was'} refused"] if refused else []
+        said += [f"there is no tool {' or '.join(names['unknown'])}"] if "unknown" in names else []
+        first = f" to {count(len(names.get('ok', [])), 'tool')}, {'all ' * (ends.total() > 1)}ok"
+        if running := sum(number for (_, how), number in ends.items() if how == "running"):
             first = f", {running} still running"
-        else:
-            first = f" to {count(len(rows), 'tool')}, {'all ' * (calls > 1)}ok"
-        return [f"{count(calls, 'call')}{first}."]
+        return [f"{count(ends.total(), 'call')}{f': {listed(said)}' if said else first}."]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
-        canvas = Canvas(width)
-        _Sheet(canvas, state).draw(_ordered(state)[:rows])
+        canvas, called = Canvas(width), {call.name for call in state.calls}
+        lanes = _Lanes(canvas, {*state.tools, *called})
+        most = max(1, min(rows // 4, _LANES // (1 + lanes.stacked)))
+        hidden = len(state.calls) - most
+        lanes.end += 24 * canvas.left_out("gone", 2, lanes.end + 12, hidden, "earlier call")
+        for number, call in [*enumerate(state.calls, start=1)][-most:]:
+            who = "" if call.lane == state.calls[0].lane else f"{call.lane}: "
+            lanes.draw(number, call, who + call.name)
+        unused = ", ".join(name for name in state.tools if name not in called)
+        said = f"{'not called' if called else 'tools'}: {unused}" if unused else ""
+        lines, y = wrapped(said, width - 4, most=2), lanes.end
+        canvas.height = canvas.rows("unused", 2, y + 12, lines, "q", says=said) - 8
         return canvas
 
 
-def _names(rows: list[ToolRow]) -> list[str]:
-    return [one_line(row.name, 30) for row in rows]
+class _Lanes:
+    """The lanes, and where the one that is drawn has got to: the next box is at x and y.
 
+    On a narrow screen a lane goes downwards.
+    """
 
-#: How calls end -> the mark that is counted with.
-_ENDS = {
-    **{"running": theme.WORKING, "ok": theme.DONE},
-    **{"errors": theme.ERROR, "refused": theme.BLOCKED},
-}
+    def __init__(self, canvas: Canvas, names: set[str]) -> None:
+        self.canvas, self.stacked = canvas, canvas.width < _STACKED
+        self.x = self.y = self.end = 2.0
+        self.gate, self.back = (44, 20) if self.stacked else (72, 36)
+        #: The widths of call, tool and result.
+        self.call = self.tool = self.result = room = canvas.width - 4
+        if not self.stacked:
+            longest = max([text_width(f"▶ {name}", "m") for name in names], default=0)
+            self.tool = min(max(longest + 16, 104), room / 5)
+            room -= self.tool + self.gate + self.back
+            self.call, self.result = 0.44 * room, 0.56 * room
+            tool = 2 + self.call + self.gate
+            result = tool + self.tool + self.back
+            heads = {"call": 2.0, "gate": tool - self.gate / 2, "tool": tool, "result": result}
+            for text, x in heads.items():
+                canvas.text(f"head {text}", x, 12, text, "qc" if text == "gate" else "q")
+            self.end = 26.0
 
+    def draw(self, number: int, call: Call, name: str) -> None:
+        """Draw a lane below those before."""
+        canvas, ended, how = self.canvas, call.ended, call.how
+        self.x, self.y, top = 2.0, self.end, self.end
+        self.box(f"call {number}", self.call, theme.CALL.key, name, arguments(call.input or {}))
+        refused, ok = how == "refused", how == "ok"
+        far = self.gate / 2 - _GAP if refused else self.gate
+        x, y = self.arrow(f"way {number}", far, theme.CALL.key)
+        x, y = (x, y + self.gate / 2) if self.stacked else (x + self.gate / 2, y)
+        mark, head = (theme.RESULT if ok else theme.ERROR).key, theme.RESULT.label
+        said, wide = call.refused or (ended.output if ended else "") or "(empty)", self.result
+        if refused:
+            canvas.edge(f"stop {number}", _STOP, mark, "w", x=x, y=y)
+            self.go(_GAP + 20)
+            head = f"{theme.BLOCKED.glyph} refused"
+            longest = max(text_width(one, "m") for one in [head, *said[:2000].splitlines()])
+            wide = min(longest + 18, canvas.width - 2 - self.x)  # a note at the gate
+        else:
+            running = theme.WORKING.key, f"{theme.WORKING.glyph} {call.name}"
+            tools = {"running": running, "unknown": ("", "no such tool")}
+            self.box(f"tool {number}", self.tool, *tools.get(how, (theme.SYSTEM.key, call.name)))
+            if ended:
+                self.arrow(f"back {number}", self.back, mark)
+                head = head if ok else f"{theme.ERROR.glyph} {ended.outcome}"
+        if how != "running":
+            self.box(f"result {number}", wide, mark, head, said)
+        wall = f"M0 {top - y - 9:g}V-11m-7 0h14M0 {self.end - y + 9:g}V11m-7 0h14"
+        if self.stacked:
+            wall = f"M{2 - x:g} 0H-11m0 -7v14M{canvas.width - x - 36:g} 0H11m0 -7v14"
+            canvas.text(f"gate {number}", canvas.width - 2, y + 4, "gate", "qe")
+        canvas.edge(f"wall {number}", wall, theme.SYSTEM.key, "w", x=x, y=y)
+        self.end += _APART
 
-def _ordered(state: State) -> list[ToolRow]:
-    """The tools in the order they were offered, then the names without a tool."""
-    return sorted(state.rows.values(), key=lambda row: not row.known)
+    def go(self, far: float) -> None:
+        """Go on along the lane."""
+        self.x += far * (not self.stacked)
+        self.y += far * self.stacked
 
+    def arrow(self, key: str, far: float, mark: str) -> tuple[float, float]:
+        """Draw an arrow to what comes next; returns where it begins."""
+        x, y = (22.0, self.y) if self.stacked else (self.x, self.y + _ARROW)
+        way = f"V{far:g}m-4 -6l4 6l4 -6" if self.stacked else f"H{far:g}m-6 -4l6 4l-6 4"
+        self.canvas.edge(key, f"M0 0{way}", mark, "w", x=x, y=y)
+        self.go(far)
+        return x, y
 
-def _call_lines(current: Current | None) -> list[blocks.BlockLine]:
-    """The current call as lines: its input, and its result once there is one."""
-    if current is None:
-        return []
-    asked = blocks.BlockLine(theme.CALL, arguments(current.input or {}), name=current.name)
-    ended = current.ended
-    if ended is None and not current.refused:
-        return [asked]
-    mark = theme.RESULT if ended and ended.done else theme.ERROR
-    text = ended.output if ended else current.refused
-    return [asked, blocks.BlockLine(mark, text or "(empty)")]
-
-
-class _Sheet:
-    """The way of a call, downwards: from the model through the gate to a tool, and its result."""
-
-    def __init__(self, canvas: Canvas, state: State) -> None:
-        self.canvas, self.state, self.now = canvas, state, state.current
-        self.width = min(canvas.width, _WIDEST)
-
-    @property
-    def refused(self) -> bool:
-        """Whether the gate has not let the call through."""
-        now = self.now
-        return bool(now and (now.refused or (now.ended and now.ended.how == "refused")))
-
-    def draw(self, rows: list[ToolRow]) -> None:
-        canvas, call = self.canvas, _call_lines(self.now)
-        low = self.block(0, call[0], 2) if call else 2.0
-        top = low + 36
-        spots = {row.name: top + _ROW * number for number, row in enumerate(rows)}
-        for number, row in enumerate(rows):
-            self.row(number, row, spots[row.name])
-        bottom = top + _ROW * len(rows)
-        hidden = len(self.state.rows) - len(rows)
-        bottom += 22 * canvas.left_out("gone", _TOOLS, bottom + 14, hidden, "more tool")
-        self.gate(low + 16)
-        at = spots.get(self.now.name) if self.now else None
-        if at is not None:
-            path, mark = f"M0 0V{at + 12 - low:.1f}H8m-6 -4l6 4l-6 4", "call"
-            if self.refused:
-                path, mark = "M0 0V12m-4 -6l4 6l4 -6", "error"
-            canvas.edge("way", path, mark, "w", x=_TOOLS - 10, y=low)
-        if len(call) > 1:
-            begin, y = self.width - _TOOLS, low + 18  # from the gate, or from the tool
-            if not self.refused and at is not None:
-                y = at + 12
-            side = f"H{self.width - 12 - begin:.1f}V{bottom + 28 - y:.1f}m-4 -6l4 6l4 -6"
-            end = self.block(1, call[1], bottom + 30)
-            mark = canvas["block 1"].mark
-            canvas.edge("back", f"M0 0{side}", mark, "w", x=begin, y=y)
-            if self.now and self.now.ended:
-                canvas.text("outcome", 2, end + 16, self.now.ended.outcome, "q")
-            bottom = end + 20
-        canvas.height = bottom + 12
-
-    def row(self, number: int, row: ToolRow, y: float) -> None:
-        """A tool: its name, and how its calls ended."""
-        x, wide, now = _TOOLS, self.width - 2 * _TOOLS, self.now and row.name == self.now.name
-        counts = dict(zip(COLUMNS, row.counts, strict=True))
-        each = ", ".join(f"{n} {what}" for what, n in counts.items() if n)
-        says = f"{row.label}: {each or 'not called'}"
-        style = "mlb" if now else "ml" if row.counts[0] else "mlq"
-        mark = "call" if now and not self.refused else ""
-        dash = "" if row.known else "d"
-        self.canvas.box(f"box {number}", x, y, wide, 24, mark, (), dash, says=says)
-        end = x + wide - 8
-        for kind in ("refused", "errors", "ok", "running"):
-            if counts[kind]:
-                text = f"{_ENDS[kind].glyph} {counts[kind]:,}"
-                key = f"cell {number} {kind}"
-                self.canvas.text(key, end, y + 16, text, "en", _ENDS[kind].key, width=60)
-                end -= text_width(text) + 9
-        room = end - x - 10
-        self.canvas.text(f"row {number}", x + 8, y + 16, row.label, f"{style}n", width=room)
-
-    def block(self, number: int, line: blocks.BlockLine, y: float) -> float:
-        """The call or its result as a box; returns where it ends, in pixels."""
-        wide, mark = self.width - 4, line.mark or theme.SYSTEM
-        parts = [p for one in line.text.splitlines() for p in wrapped(one, wide - 16, "m")]
+    def box(self, key: str, wide: float, mark: str, head: str, text: str = "") -> None:
+        """Draw a box, with the first lines of a text in it."""
+        some = text[:2000].splitlines()[: 4 * _LINES]
+        parts = [part for one in some for part in wrapped(one, wide - 16, "m", _LINES)]
         if len(parts) > _LINES:
-            cut = fitting(parts[_LINES - 1], wide - 36, "m").removesuffix("…")
-            parts = [*parts[: _LINES - 1], f"{cut} …"]
-        lines = [f"{mark.label} {line.name}".rstrip(), *parts]
-        tall, says = 9 + 16 * len(lines), f"{lines[0]}: {one_line(line.text, 1000)}"
-        self.canvas.box(f"block {number}", 2, y, wide, tall, mark.key, lines, "m", says=says)
-        return y + tall
-
-    def gate(self, y: float) -> None:
-        """The gate: open where the call goes through, or closed."""
-        mark, said, quiet = "system", "gate", "q"
-        if self.refused:
-            mark, said, quiet = "error", f"{theme.BLOCKED.glyph} refused", ""
-        closed, end = self.refused or not self.now, self.width - 90
-        path = f"M0 -3H{end:.1f}v6H0z" if closed else f"M0 -3H4v6H0zM20 -3H{end:.1f}v6H20z"
-        self.canvas.edge("gate", path, mark, "f", x=2, y=y)
-        self.canvas.text("gate is", end + 8, y + 4, said, quiet, mark)
+            parts[_LINES - 1 :] = ["…"]
+        tall, style = 24 + 16 * len(parts) + 2 * bool(parts), "m" if mark else "md"
+        says = f"{key}, {head}: {one_line(text, 1000)}" if text else ""
+        self.canvas.box(key, self.x, self.y, wide, tall, mark, [head], style, says=says)
+        self.canvas.rows(f"{key} line", self.x + 8, self.y + 33, parts, "mn")
+        self.end = max(self.end, self.y + tall)
+        self.go(tall if self.stacked else wide)

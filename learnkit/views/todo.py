@@ -1,41 +1,46 @@
-"""The todo list: its items, their progress, and the rounds since the model last updated it.
+"""The todo list: a row for each item, a column for each round, and the reminders between rounds.
 
-Beside the list is a track of rounds. A round is one reply with calls, and their results. The track
-shows in which rounds the list was updated, and after which ones a reminder was sent.
+A round is one reply with calls, and their results. A cell is filled where the state of an item
+changes. Below, bars rise with the rounds in which the list was not updated, up to a reminder.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from itertools import groupby
+from typing import Any
 
 from learnkit.events.log import Event
 from learnkit.events.loop import MessageAdded
-from learnkit.events.text import blocks_of, count, listed
+from learnkit.events.text import blocks_of, count
 from learnkit.events.todo import TodoItem, TodoRejected, TodoReminded, TodoUpdated
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import Canvas, wrapped
-
-Kind = Literal["work", "list", "same", "refused"]
+from learnkit.views.drawing.display import Canvas, text_width, wrapped
 
 #: Status of an item, as the tool has it -> its mark.
 _STATES = {"pending": theme.PENDING, "in_progress": theme.ACTIVE, "completed": theme.DONE}
+_WORDS = {"": "off the list"} | {status: mark.word for status, mark in _STATES.items()}
 _KINDS = {
-    "list": (theme.DONE, "the list was updated"),
-    "same": (theme.PLAIN, "the same list again"),
-    "refused": (theme.ERROR, "an update was refused"),
-    "work": (theme.CALL, "other calls"),
+    **{"list": "the list was updated", "same": "the same list again"},
+    **{"refused": "an update was refused", "work": "other calls"},
 }
+_LEGEND = " · ".join([*(mark.label for mark in _STATES.values()), "✉\ufe0e\u00a0reminder"])
+#: What the bars count.
+_GAUGE = "rounds without an update"
+#: In pixels: the height of a cell, from there to the next row, and the least width of a column.
+_CELL, _APART, _COLUMN = 22, 8, 15
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One reply with calls, and its results."""
+    """One reply with calls, and its results: then ``since`` rounds had no update of ``items``."""
 
-    kind: Kind
-    reminded: bool = False
+    kind: str
+    reminded: bool
+    since: int
+    items: tuple[TodoItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ class State:
         rounds: those that are over.
         since: rounds without an update, with the one that a reminder ends.
         remind_after: rounds until a reminder; 0 for none.
-        kind: of the round that goes on.
+        kind: of the round that goes on, as in ``_KINDS``.
         reminding: whether a reminder goes with the results of the round that goes on.
         problem: why the last update was refused; empty if it wasn't.
     """
@@ -56,18 +61,13 @@ class State:
     rounds: tuple[Round, ...] = ()
     since: int = 0
     remind_after: int = 3
-    kind: Kind = "work"
+    kind: str = "work"
     reminding: bool = False
     problem: str = ""
 
-    @property
-    def done(self) -> int:
-        """How many items are completed."""
-        return sum(item.status == "completed" for item in self.items)
-
 
 class Todo(Diagram[State]):
-    """The list, a gauge of rounds without an update, and the reminders."""
+    """The list from round to round, and the reminders to keep it."""
 
     name = "todo list"
     start = State()
@@ -84,67 +84,37 @@ class Todo(Diagram[State]):
             case TodoReminded():
                 return replace(state, reminding=True, since=state.since + 1)
             case MessageAdded(message=message) if _brings_results(message):
-                rounds = (*state.rounds, Round(state.kind, state.reminding))
                 since = 0 if state.reminding or state.kind == "list" else state.since + 1
+                counted = state.since if state.reminding else since
+                rounds = (*state.rounds, Round(state.kind, state.reminding, counted, state.items))
                 over = replace(state, rounds=rounds, since=since, kind="work", reminding=False)
                 return over if state.kind == "refused" else replace(over, problem="")
         return state
 
     def says(self, state: State) -> list[str]:
-        rounds = count(len(state.rounds), "round")
+        number, items = len(state.rounds) + state.reminding, count(len(state.items), "item")
+        rounds, bad = count(number, "round"), f"Refused: {state.problem}." if state.problem else ""
         if not state.items:
-            return [f"No list after {rounds}." if state.rounds else "There is no list yet."]
+            return [f"No list after {rounds}." if number else "There is no list yet.", bad]
+        done = sum(item.status == "completed" for item in state.items)
         reminded = [number for number, one in enumerate(state.rounds, start=1) if one.reminded]
         # Those that an update follows.
         heard = [n for n in reminded if any(one.kind == "list" for one in state.rounds[n : n + 1])]
-        said = ", without a reminder"
-        if reminded:
-            after = listed([f"round {number}" for number in reminded])
-            next = "no update came in the next"
-            if heard:
-                next = f"{listed([f'round {number + 1}' for number in heard])} updated the list"
-            said = f": a reminder followed {after}, and {next}"
-        first = f"{state.done} of {count(len(state.items), 'item')} completed."
-        return [first, f"After {rounds}{said}."]
+        if state.reminding or reminded[-1:] == [number]:
+            first = f"A reminder follows round {number}."
+        elif len(reminded) == 1:
+            does = "updated its list" if heard else "did not update its list"
+            first = f"Reminded after round {reminded[0]}, the model {does} in the next round."
+        elif reminded:
+            first = f"{len(heard)} of {len(reminded)} reminders led to an update in the next round."
+        elif state.since and done < len(state.items):
+            first = f"The list has not been updated for {count(state.since, 'round')}."
+        else:
+            first = "The list is up to date, without a reminder."
+        return [first, f"{done} of {items} completed after {rounds}.", bad]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
-        canvas, y = Canvas(width), 2.0
-        for place, item in enumerate(state.items[:rows]):
-            mark, text = _STATES[item.status], _text(item)
-            lines = wrapped(text, width - 126, most=2)
-            tall = 8 + 16 * len(lines)
-            says = f"{mark.word}: {text}"
-            key = "" if mark is theme.DONE else mark.key  # what is left to do stands out
-            canvas.box(f"item {place}", 2, y, width - 4, tall, key, [mark.label], says=says)
-            canvas.rows(f"text {place}", 116, y + 17, lines, "n", mark.key)
-            y += tall + 4
-        y += 24 * canvas.left_out("items", 10, y + 14, len(state.items) - rows, "more item")
-        said = [(state.problem and f"{theme.ERROR.glyph} refused: {state.problem}", "", "error")]
-        said += [("" if state.items else "The list is empty.", "q", "")]
-        said += [(f"rounds of calls: {_legend(state)}", "q", "")]
-        for number, (text, style, key) in enumerate(said):
-            lines = wrapped(text, width - 4)
-            y = canvas.rows(f"said {number}", 2, y + 16, lines, style, key, 18) - 16
-        y, x, earlier = y + 8, 2.0, len(state.rounds) - 2 * rows
-        if canvas.left_out("rounds", x, y + 16, earlier, "earlier round"):
-            x += 150
-        for number, one in list(enumerate(state.rounds, start=1))[-2 * rows :]:
-            mark, what = _KINDS[one.kind]
-            if x > width - 80:
-                x, y = 2.0, y + 30
-            says = f"round {number}: {what}{'; a reminder followed' if one.reminded else ''}"
-            label = [f"{mark.glyph}{number}"]
-            canvas.box(f"round {number}", x, y, 42, 24, mark.key, label, "m", says=says)
-            x += 46
-            if one.reminded:
-                glyph = [theme.INJECTED.glyph]
-                canvas.box(f"reminder {number}", x, y, 30, 24, "injected", glyph)
-                x += 34
-        y += 36
-        if state.done < len(state.items):
-            y = _gauge(canvas, state, y)
-        canvas.height = y + 2
-        return canvas
+        return _Grid(Canvas(width), state, rows).draw(rows)
 
 
 def _brings_results(message: dict[str, Any]) -> bool:
@@ -156,22 +126,96 @@ def _text(item: TodoItem) -> str:
     return f"{item.text} ({item.note})" if item.note else item.text
 
 
-def _gauge(canvas: Canvas, state: State, y: float) -> float:
-    """How near the next reminder is, drawn from y downwards; returns where it ends."""
-    each = min(26, (canvas.width - 4) / 20)
-    for place in range(min(state.remind_after, 20)):
-        shape, key = (canvas.bar, "call") if place < state.since else (canvas.box, "")
-        shape(f"gauge {place}", 2 + each * place, y, each - 4, 10, key)
-    follows = ": a reminder follows" if state.reminding else ""
-    rounds = count(state.remind_after, "round")
-    says = f"{state.since} of {rounds} without an update of the list{follows}"
-    lines = wrapped(says if state.remind_after else "no reminders", canvas.width - 4)
-    return canvas.rows("gauge is", 2, y + 28, lines, "q", each=18) - 10
+class _Grid:
+    """Items from top to bottom, rounds from left to right."""
+
+    def __init__(self, canvas: Canvas, state: State, rows: int) -> None:
+        self.canvas, self.state = canvas, state
+        begun = state.kind != "work" or state.reminding
+        now = Round(state.kind, state.reminding, state.since, state.items)
+        columns = [*enumerate([*state.rounds, *[now] * begun], start=1)]
+        #: Each item that was ever on the list, as it was last.
+        self.items = {item.id: item for _, one in columns for item in one.items}
+        longest = max(text_width(text) for text in [_GAUGE, *map(_text, self.items.values())])
+        self.left = min(longest + 24, canvas.width * 0.36)
+        self.room = canvas.width - 2 - self.left
+        number = 12 + max(len(columns) - 1, 0) // 12 * 12  # room for more, so that columns stay
+        number = min(number, int(self.room / _COLUMN), max(6, 2 * rows))
+        self.each, self.columns = self.room / number, columns[-number:]
+        self.earlier = len(columns) - len(self.columns)
+
+    def x(self, number: int, part: float = 0) -> float:
+        """Where the column of a round begins, or a place in it."""
+        return self.left + self.each * (number - 1 - self.earlier + part)
+
+    def draw(self, rows: int) -> Canvas:
+        """Draw all of it, from above."""
+        canvas, state, y = self.canvas, self.state, 30.0
+        if not canvas.left_out("earlier", 2, 12, self.earlier, "round"):
+            canvas.text("head", 2, 12, "round", "q")
+        for number, one in self.columns:
+            says = f"round {number}: {_KINDS[one.kind]}{'; a reminder followed' * one.reminded}"
+            text = f"{number}" if self.each > 20 or number < 10 or number % 5 == 0 else "·"
+            canvas.text(f"round {number}", self.x(number, 0.5), 12, text, "qc", says=says)
+        for place, item in enumerate([*self.items.values()][:rows]):
+            y = self.item(place, item, y) + _APART
+        y += 20 * canvas.left_out("more", 2, y + 12, len(self.items) - rows, "more item")
+        if state.remind_after:
+            y = self.gauge(y + 32)
+        for number, one in self.columns:
+            if one.reminded:
+                x, path = self.x(number + 1), f"M0 0V{y - 22:g}"
+                canvas.edge(f"line {number}", path, "injected", "w", x=x, y=22)
+                canvas.dot(f"reminder {number}", x, y + 9, 9, "injected", theme.INJECTED.glyph)
+        lines = wrapped(_LEGEND, canvas.width - 4)
+        canvas.height = canvas.rows("legend", 2, y + 36, lines, "q") - 10
+        return canvas
+
+    def item(self, place: int, item: TodoItem, y: float) -> float:
+        """An item from round to round; returns where it ends."""
+        canvas, said, status = self.canvas, list[str](), ""
+        gone = item not in self.columns[-1][1].items
+        lines = wrapped(_text(item) + " (off the list)" * gone, self.left - 12)
+        end = y + max(16 * len(lines), _CELL)
+        middle = (y + end) / 2
+        canvas.edge(f"track {place}", f"M0 0H{self.room:g}", x=self.left, y=middle)
+        for status, its in groupby(self.columns, lambda one: _status(one[1], item.id)):
+            numbers = [number for number, _ in its]
+            said.append(f"{_WORDS[status]} from round {numbers[0]}")
+            if not status:
+                continue
+            mark, key, x = _STATES[status], f"{place} {numbers[0]}", self.x(numbers[0]) + 2
+            wide = self.each * len(numbers) - 4
+            canvas.edge(f"line {key}", f"M0 0H{wide:g}", mark.key, x=x, y=middle)
+            center = x + self.each / 2 - 2
+            if mark is theme.PENDING:
+                canvas.dot(f"cell {key}", center, middle, 5, mark.key, style="cg")
+                continue
+            wide = wide if mark is theme.ACTIVE else self.each - 4
+            canvas.box(f"cell {key}", x, middle - _CELL / 2, wide, _CELL, mark.key)
+            canvas.text(f"glyph {key}", center, middle + 4, mark.glyph, "cn", mark.key)
+        says = f"{_WORDS[status]}: {_text(item)}; {', '.join(said)}"
+        canvas.rows(f"item {place}", 2, middle - 8 * len(lines) + 12, lines, "q" * gone, says=says)
+        return end
+
+    def gauge(self, low: float) -> float:
+        """How near the next reminder was, round by round, as bars on a line; returns its end."""
+        state, canvas = self.state, self.canvas
+        now = [one.since for _, one in self.columns[-1:]] or [0]
+        says = f"{now[0]} of {state.remind_after} {_GAUGE}"
+        lines = wrapped(_GAUGE, self.left - 12)
+        canvas.rows("gauge", 2, low + 12 - 16 * len(lines), lines, "q", says=says)
+        canvas.edge("ground", f"M0 0H{self.room:g}", x=self.left, y=low)
+        for number, one in self.columns:
+            if one.since and any(item.status != "completed" for item in one.items):
+                tall, x = 18 * min(1, one.since / state.remind_after), self.x(number, 0.1)
+                canvas.bar(f"bar {number}", x, low - tall, 0.8 * self.each, tall, "injected", "p")
+                above = self.x(number, 0.5), low - tall - 3
+                mark = theme.ERROR.key * (one.kind == "refused")
+                text = theme.ERROR.glyph if mark else f"{one.since}"
+                canvas.text(f"since {number}", *above, text, "qc", mark)
+        return low
 
 
-def _legend(state: State) -> str:
-    used = [kind for kind in _KINDS if any(one.kind == kind for one in state.rounds)]
-    parts = [f"{_KINDS[kind][0].glyph} {_KINDS[kind][1]}" for kind in used]
-    if any(one.reminded for one in state.rounds):
-        parts.append(f"{theme.INJECTED.glyph} a reminder followed the results")
-    return " · ".join(parts) or "none yet"
+def _status(one: Round, id: str) -> str:
+    return next((item.status for item in one.items if item.id == id), "")

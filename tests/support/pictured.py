@@ -39,7 +39,7 @@ PICTURED = {
     "Dispatch": Picture(
         "s02", "through the gate to its tool", r"\d calls?(:| to \d tools)", "gate.*result"
     ),
-    "Todo": Picture("s03", "where a reminder followed", r"a reminder followed round \d"),
+    "Todo": Picture("s03", "where a reminder followed", r"Reminded after round \d"),
     "Contexts": Picture("s04", "of the parent and of each subagent", r"\d subagents read"),
     "Skills": Picture("s05", "when each part of a skill was loaded", "skills is loaded"),
     "Compaction": Picture(

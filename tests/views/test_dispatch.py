@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
+from canvases import apart, drawn, words
 
 import learnkit as lk
 from learnkit.events.log import EventLog
 from learnkit.views import Dispatch
-from learnkit.views.drawing.display import NARROW, WIDE
+from learnkit.views.drawing.display import NARROW, WIDE, WIDEST
 from learnkit.views.words import describe
+
+COLUMNS = ("running", "ok", "error", "refused", "unknown")
 
 
 def counts(view: Dispatch, k: int | None = None) -> dict[str, tuple[int, ...]]:
-    return {row.name: row.counts for row in view.at(k).rows.values()}
+    """How the calls to each tool stand: all of them, running, ok, failed and refused."""
+    ends = Counter((call.name, call.how) for call in view.at(k).calls)
+    found = {}
+    for name in [*view.at(k).tools, *(call.name for call in view.at(k).calls)]:
+        running, ok, error, refused, unknown = (ends[name, how] for how in COLUMNS)
+        each = (running, ok, error + unknown, refused)
+        found[name] = (sum(each), *each)
+    return found
 
 
-def test_offered_tools_have_rows_before_they_are_called_and_a_call_runs_and_is_ok(
-    story: EventLog,
-) -> None:
+def test_a_call_runs_and_is_ok_and_what_is_not_called_is_said(story: EventLog) -> None:
     view, unused = Dispatch(story), dict.fromkeys(("read_file", "write_file"), (0, 0, 0, 0, 0))
-    for k, bash in ((1, (0, 0, 0, 0, 0)), (6, (1, 1, 0, 0, 0)), (7, (1, 0, 1, 0, 0))):
+    for k, bash, said in (
+        (1, (0, 0, 0, 0, 0), "tools: bash, read_file, write_file"),
+        (6, (1, 1, 0, 0, 0), "not called: read_file, write_file"),
+        (7, (1, 0, 1, 0, 0), "not called: read_file, write_file"),
+    ):
         assert counts(view, k) == {"bash": bash, **unused}
+        assert drawn(view, k)["unused 0"].lines == (said,)
 
 
 @pytest.mark.parametrize(
@@ -94,21 +109,56 @@ def test_parallel_calls_and_equal_ids_in_two_lanes(run: Callable[..., Any]) -> N
     assert counts(Dispatch(lead.log, lane="lead"))["bash"] == (1, 1, 0, 0, 0)
     lead.end("same", "bash", "yes")
     assert counts(Dispatch(lead.log))["bash"] == (2, 0, 1, 1, 0)
-    assert list(Dispatch(lead.log, lane="lead.t1").at(1).rows) == ["bash"]
+    assert list(counts(Dispatch(lead.log, lane="lead.t1"), 1)) == ["bash"]
+    said = [drawn(Dispatch(lead.log))[f"call {n}"].lines[0] for n in (1, 2)]
+    assert said == ["bash", "lead.t1: bash"], "whose call it is"
 
 
-def test_the_current_call_goes_to_its_tool_and_its_result_comes_back(story: EventLog) -> None:
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_each_call_has_a_lane_through_the_gate_to_its_tool_and_back(
+    width: float, story: EventLog
+) -> None:
     view = Dispatch(story)
-    running, done, later = (view.draw(view.at(k), WIDE, 20) for k in (6, 7, 8))
-    assert running["block 0"].lines == ("→\u00a0call bash", "ls | wc -l")
-    assert running["way"].path.endswith("m-6 -4l6 4l-6 4")
-    assert "block 1" not in running
-    assert "back" not in running
-    assert (done["block 1"].mark, done["block 1"].lines[1:]) == ("result", ("3",))
-    assert done["back"].y == done["box 0"].y + 12, "it comes from the row of the tool"
-    lit = [[canvas[f"box {n}"].mark for n in range(3)] for canvas in (running, done, later)]
-    assert lit == [["call", "", ""]] * 2 + [["", "", ""]]
-    assert later["box 3"].mark == "call"
+    running, done, both = (drawn(view, k, width) for k in (6, 7, 10))
+    assert running["call 1"].lines == ("bash",)
+    assert running["call 1 line 0"].lines == ("ls | wc -l",)
+    assert (running["tool 1"].mark, running["tool 1"].lines) == ("working", ("▶\ufe0e bash",))
+    assert not {"result 1", "back 1", "stop 1"} & {shape.key for shape in running.shapes}
+    assert (done["result 1"].mark, done["result 1 line 0"].lines) == ("result", ("3",))
+    assert (done["back 1"].mark, done["tool 1"].mark) == ("result", "system")
+    assert (both["tool 2"].lines, both["tool 2"].style) == (("no such tool",), "md")
+    assert (both["result 2"].lines, both["back 2"].mark) == (("✗ does not exist",), "error")
+    for shape in running.shapes:  # what stays keeps its key, and its place
+        assert (both[shape.key].x, both[shape.key].y) == (shape.x, shape.y) or "unused" in shape.key
+    lane = [both[f"{what} 1"] for what in ("call", "wall", "tool", "result")]
+    along = [one.y if width < WIDE else one.x for one in lane]
+    assert along == sorted(along)
+    assert both["call 2"].y >= max(one.y + one.height for one in lane)
+
+
+@pytest.mark.parametrize("width", [WIDEST, WIDE, NARROW])
+def test_the_lanes_fill_the_width_and_their_boxes_lie_apart(width: float, story: EventLog) -> None:
+    canvas = drawn(Dispatch(story), None, width)
+    boxes = [shape for shape in canvas.shapes if shape.kind == "box"]
+    assert min(box.x for box in boxes) == 2
+    assert max(box.x + box.width for box in boxes) == pytest.approx(width - 2)
+    assert all(apart(one, other) for one, other in combinations(boxes, 2))
+
+
+@pytest.mark.parametrize(("width", "most"), [(WIDE, 8), (NARROW, 4)])
+def test_of_many_calls_the_newest_have_lanes_and_the_others_are_counted(
+    width: float, most: int, run: Callable[..., Any]
+) -> None:
+    one = run()
+    one.start()
+    for number in range(20):
+        one.call(f"t{number}", "bash", {"command": "ls"}, "a\n" * 9)
+    canvas = drawn(Dispatch(one.log), None, width)
+    assert canvas["gone"].lines == (f"… {20 - most} earlier calls …",)
+    shown = [n for n in range(1, 21) if f"call {n}" in canvas]
+    assert shown == [*range(21 - most, 21)]
+    assert canvas["result 20 line 3"].lines == ("…",), "that there is more is seen"
+    assert "result 20 line 4" not in canvas
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
@@ -118,23 +168,23 @@ def test_a_refused_call_ends_at_the_gate_at_once(
     one = run()
     one.start()
     one.call("t", "bash", {"command": "ls"}, "a")
-    view = Dispatch(one.log)
-    free = view.draw(view.at(), width, 20)
-    assert (free["gate is"].lines, free["gate"].mark) == (("gate",), "system")
+    free = drawn(Dispatch(one.log), None, width)
     log = EventLog()
     denied = lk.Permission({"bash": ("deny", "use the file tools")})
     script = [lk.use("bash", command="ls"), lk.say("No.")]
     lk.Agent(lk.scripted(script), [lk.CodingTools(tmp_path), denied], events=log).run("Go.")
     (begun, ended) = (n for n, event in enumerate(log, 1) if event.type.startswith("tool."))
     view = Dispatch(log)
-    at_once, shut = (view.draw(view.at(k), width, 20) for k in (begun, ended))
+    at_once, shut = (drawn(view, k, width) for k in (begun, ended))
     for canvas in (at_once, shut):
-        assert (canvas["gate is"].lines, canvas["gate"].mark) == (("⊘ refused",), "error")
-        assert "use the file tools" in " ".join(canvas["block 1"].lines)
+        assert (canvas["result 1"].lines, canvas["result 1"].mark) == (("⊘ refused",), "error")
+        assert "use the file tools" in words(canvas)
+        assert (canvas["stop 1"].x, canvas["stop 1"].y) == (canvas["wall 1"].x, canvas["wall 1"].y)
+        assert not {"tool 1", "back 1"} & {shape.key for shape in canvas.shapes}
     assert counts(view, begun)["bash"] == counts(view, ended)["bash"] == (1, 0, 0, 0, 1)
     assert "use the file tools" in describe(log[begun - 1])
-    for canvas, ends in ((free, False), (at_once, True), (shut, True)):
-        turns = re.findall(r"[HV]", canvas["way"].path)
-        assert (len(turns) == 1) == ends, "its arrow does not turn towards a tool"
-        reaches = canvas["gate"].path.count("M") == 1
-        assert reaches == ends, "the gate has no gap"
+    reach, through = (
+        float(re.findall(r"[HV]([\d.]+)", canvas["way 1"].path)[0]) for canvas in (shut, free)
+    )
+    assert reach < through / 2, "its arrow ends at the gate"
+    assert "stop 1" not in free

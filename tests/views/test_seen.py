@@ -49,8 +49,8 @@ FINDINGS: list[tuple[str, list[Step], str]] = [
     (
         "Todo",
         [LISTED, *works(1, REMINDED), *works(2, REMINDED), *works(3)],
-        "0 of 1 item completed. After 3 rounds: a reminder followed round 1 and round 2, and no "
-        "update came in the next.",
+        "0 of 2 reminders led to an update in the next round. "
+        "0 of 1 item completed after 3 rounds.",
     ),
     (
         "Tokens",

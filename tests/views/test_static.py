@@ -64,7 +64,7 @@ def test_under_20_kilobytes_however_long_the_run(
     html = view(one.log).html()
     assert len(html.encode()) < static.LIMIT
     if turns == 400 and view in (Messages, Dispatch, Todo, Compaction):
-        assert re.search(r"7\d\d messages left out|\d+ (more|earlier) \w+ left out<", html)
+        assert re.search(r"7\d\d messages left out|\d+ (rounds|(more|earlier) \w+) left out<", html)
 
 
 def hostile(value: Any, key: str = "") -> Any:
