@@ -16,6 +16,8 @@ from profiles import mostly_slow
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.files.mailbox import Mailbox
 
+pytestmark = pytest.mark.slow
+
 CHANGES: dict[str, Callable[[TaskBoard], object]] = {
     "connect": lambda board: board.update(4, add_blocked_by=[1], add_blocks=[5, 6]),
     "create": lambda board: board.create("new", "with a description", tags=["a"]),

@@ -18,6 +18,8 @@ import learnkit as lk
 from learnkit.course.agent_file.process import Terminal
 from learnkit.course.agent_file.source import Source
 
+pytestmark = pytest.mark.slow
+
 Script = Callable[[dict[str, Any]], Any]
 
 
@@ -99,7 +101,6 @@ def test_s01_it_runs_commands_and_reports(tmp_path: Path) -> None:
     assert "command" in project.results()[1]  # the argument that was missing
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lesson", [1, 2, 3, 12])
 def test_ctrl_c_and_a_reply_that_was_cut_off_leave_a_result_for_each_call(
     tmp_path: Path, lesson: int
@@ -125,7 +126,6 @@ except KeyboardInterrupt:
     assert not (project.folder / "cut").exists()
 
 
-@pytest.mark.slow
 def test_s02_tools_have_schemas_and_paths_stay_inside(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
     script = turns(
@@ -159,7 +159,6 @@ def item(id: str, status: str = "pending") -> dict[str, str]:
     return {"id": id, "text": f"part {id}", "status": status}
 
 
-@pytest.mark.slow
 def test_s03_the_reminder_follows_three_rounds_and_no_open_item_is_lost(tmp_path: Path) -> None:
     look = lk.use("bash", command="true")
     script = turns(
@@ -180,7 +179,6 @@ def test_s03_the_reminder_follows_three_rounds_and_no_open_item_is_lost(tmp_path
     assert said[7].endswith("(2/2 completed)")
 
 
-@pytest.mark.slow
 def test_s04_the_parent_gets_reports_and_children_work_side_by_side(tmp_path: Path) -> None:
     def script(request: dict[str, Any]) -> Any:
         first, count = blocks(request["messages"][0])[0]["text"], len(request["messages"])
@@ -207,7 +205,6 @@ def test_s04_the_parent_gets_reports_and_children_work_side_by_side(tmp_path: Pa
 SKILL = "---\nname: tests\ndescription: >\n  How we\n  write tests\n---\nNo\n---\nmocks"
 
 
-@pytest.mark.slow
 def test_s05_a_skill_is_listed_and_loaded(tmp_path: Path) -> None:
     script = turns(lk.use("load_skill", name="tests"), lk.use("load_skill", name="x"), lk.say("."))
     project = Project(tmp_path, 5, script)
@@ -224,7 +221,6 @@ def test_s05_a_skill_is_listed_and_loaded(tmp_path: Path) -> None:
     assert "no skill 'x'; there are: tests" in said[1]
 
 
-@pytest.mark.slow
 def test_s06_old_results_go_first_and_a_summary_keeps_request_and_plan(tmp_path: Path) -> None:
     def script(request: dict[str, Any]) -> Any:
         text = json.dumps(request["messages"])
@@ -254,7 +250,6 @@ def test_s06_old_results_go_first_and_a_summary_keeps_request_and_plan(tmp_path:
     assert kept[0]["content"][0]["text"] == "Read it six times"
 
 
-@pytest.mark.slow
 def test_s07_tasks_survive_a_kill_and_blockers_hold(tmp_path: Path) -> None:
     evening = turns(
         lk.reply(*(lk.use("task_create", subject=one) for one in ("parse", "test"))),
@@ -300,7 +295,6 @@ def test_s07_tasks_survive_a_kill_and_blockers_hold(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", [{"dies_at": 30}, {"killed_at_request": 2}])
 def test_s07_a_process_dies_where_it_is_to_die(tmp_path: Path, how: dict[str, int]) -> None:
     project = Project(tmp_path, 7, turns(lk.use("task_create", subject="parse"), lk.say("Done.")))
@@ -314,7 +308,6 @@ def test_s07_a_process_dies_where_it_is_to_die(tmp_path: Path, how: dict[str, in
     assert len(project.requests) == how.get("killed_at_request", 1)
 
 
-@pytest.mark.slow
 def test_s08_a_job_runs_beside_the_work_and_its_result_comes_once(tmp_path: Path) -> None:
     wait = "until [ -e go ]; do sleep 0.02; done; echo ready; exit 3"
     script = turns(
@@ -345,7 +338,6 @@ def team(**lanes: Script) -> Script:
     return script
 
 
-@pytest.mark.slow
 def test_s09_mail_is_there_again_if_its_reader_is_killed_before_the_commit(tmp_path: Path) -> None:
     project = Project(tmp_path, 9, turns(lk.say("Read.")))
     project.run("Go")  # makes the folders
@@ -363,7 +355,6 @@ agent.main()
         assert str(project.requests[-1]["messages"]).count("the build is red") == times
 
 
-@pytest.mark.slow
 def test_s10_a_plan_opens_the_gate_once_and_only_the_addressee_answers(tmp_path: Path) -> None:
     def last(request: dict[str, Any]) -> str:
         messages = request["messages"]
@@ -418,7 +409,6 @@ def test_s10_a_plan_opens_the_gate_once_and_only_the_addressee_answers(tmp_path:
     assert "I have stopped" in text
 
 
-@pytest.mark.slow
 def test_s11_teammates_claim_a_task_each_and_a_taken_one_is_refused(tmp_path: Path) -> None:
     def teammate(request: dict[str, Any]) -> Any:
         said = str(request["messages"])
@@ -445,7 +435,6 @@ def test_s11_teammates_claim_a_task_each_and_a_taken_one_is_refused(tmp_path: Pa
         assert f"task #{task['id']} is not ready: [>] {line}" in str(project.requests)
 
 
-@pytest.mark.slow
 def test_s12_a_task_is_done_in_its_worktree_and_merged_if_the_tests_pass(tmp_path: Path) -> None:
     def alice(request: dict[str, Any]) -> Any:
         said = str(request["messages"][-1])

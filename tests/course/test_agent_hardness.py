@@ -24,6 +24,8 @@ from learnkit.course.agent_file.source import Source
 from learnkit.course.scenario import _AtOnce
 from learnkit.runtime.clock import SystemClock
 
+pytestmark = pytest.mark.slow
+
 TEXT = str(Source.reference("s12"))
 
 

@@ -23,7 +23,7 @@ from learnkit.core.agent import Agent
 from learnkit.mechanisms.teams.joined import JoinedTeam
 from learnkit.mechanisms.teams.lead import Team
 
-pytestmark = pytest.mark.usefixtures("no_thread_is_left")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_thread_is_left")]
 
 
 def done(id: int) -> Any:
@@ -126,7 +126,6 @@ def test_a_signal_while_it_joins_leaves_no_one_behind(tmp_path: Path, where: str
     assert place.board.get(1).status == "pending"
 
 
-@pytest.mark.slow
 def test_beats_hold_a_task_through_a_call_that_takes_longer_than_the_lease(tmp_path: Path) -> None:
     place = Place(tmp_path, {"alice": [lk.reply(done(1), latency=200.0), *say("done")]})
     place.board.create("long")

@@ -17,6 +17,8 @@ import pytest
 
 import learnkit as lk
 
+pytestmark = pytest.mark.slow
+
 SERVER = Path(__file__).parents[1] / "support" / "mcp_server.py"
 HERE = [sys.executable, str(SERVER)]
 
@@ -84,7 +86,6 @@ def test_a_server_that_ends_is_a_failed_call_and_is_started_again() -> None:
     assert [e.data["server"] for e in agent.events if e.type == "mcp.failed"] == ["weather"]
 
 
-@pytest.mark.slow
 def test_a_server_that_hangs_or_floods_costs_no_more_than_the_limit() -> None:
     mcp = lk.Mcp({"weather": HERE}, limit=3)
     began = time.monotonic()
@@ -98,7 +99,6 @@ def test_a_server_that_hangs_or_floods_costs_no_more_than_the_limit() -> None:
     assert children() == []
 
 
-@pytest.mark.slow
 def test_an_interrupt_ends_the_waiting() -> None:
     mcp = lk.Mcp({"weather": HERE}, limit=30)
     agent = lk.Agent(lk.scripted([lk.use("mcp__weather__hang"), lk.say("x")]), [mcp])

@@ -16,6 +16,8 @@ import learnkit as lk
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 from learnkit.runtime.git import Git
 
+pytestmark = pytest.mark.slow
+
 SHELL = lk.LocalShell()
 
 
@@ -82,7 +84,6 @@ def test_names_that_cannot_be_leave_no_trace(repo: Path, trees: WorktreeRegistry
     assert trees.all() == []
 
 
-@pytest.mark.slow
 def test_a_name_is_given_once_and_a_branch_that_stayed_is_named(
     repo: Path, trees: WorktreeRegistry
 ) -> None:
@@ -119,7 +120,6 @@ def test_work_that_is_not_committed_is_not_removed(
     assert not trees.path("parser").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("place", ["a detached HEAD", "a reference of its own", "a rebase"])
 def test_commits_that_are_in_no_branch_are_not_removed(
     repo: Path, trees: WorktreeRegistry, place: str
@@ -194,7 +194,6 @@ def test_a_conflict_is_reported_and_undone(repo: Path, trees: WorktreeRegistry) 
     assert events(trees)[-1] == ("merge.failed", "parser")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("where", ["repo", "tree"])
 def test_nothing_is_merged_over_work_that_is_not_committed(
     repo: Path, trees: WorktreeRegistry, where: str
@@ -242,7 +241,6 @@ class Fails(lk.LocalShell):
         return super().run(command, *more, **options)
 
 
-@pytest.mark.slow
 def test_when_the_last_step_fails_nothing_is_left(repo: Path, trees: WorktreeRegistry) -> None:
     def bind(tree: Any) -> None:
         assert trees.path("parser").is_dir()
@@ -262,7 +260,6 @@ def test_when_the_last_step_fails_nothing_is_left(repo: Path, trees: WorktreeReg
     assert [one.status for one in trees.all()] == ["removed"], "as it was before"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "word", ["worktree add", "rev-parse --verify --quiet HEAD", "git worktree list"]
 )
@@ -281,7 +278,6 @@ for number in range(5):
 """
 
 
-@pytest.mark.slow
 def test_many_processes_that_create_at_once_lose_nothing(
     repo: Path, trees: WorktreeRegistry
 ) -> None:

@@ -11,7 +11,7 @@ from teams import spawn, when
 
 import learnkit as lk
 
-pytestmark = pytest.mark.usefixtures("no_thread_is_left")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_thread_is_left")]
 
 COMMIT = "git add -A && git commit -q -m"
 
@@ -88,7 +88,6 @@ def test_commits_are_logged_when_there_are_others(repo: Path) -> None:
     assert [one["files"] for one in logged[2]] == [["parse.py"], ["parse.py"]]
 
 
-@pytest.mark.slow
 def test_a_task_knows_its_worktree_and_is_completed_with_it(repo: Path, tmp_path: Path) -> None:
     board = lk.TaskBoard(tmp_path / ".tasks")
     board.create("parse")
@@ -110,7 +109,6 @@ def test_a_task_knows_its_worktree_and_is_completed_with_it(repo: Path, tmp_path
     assert "task.completed" in [e.type for e in agent.events]
 
 
-@pytest.mark.slow
 def test_one_whose_task_is_in_progress_is_not_removed(repo: Path, tmp_path: Path) -> None:
     board = lk.TaskBoard(tmp_path / ".tasks")
     board.create("parse")

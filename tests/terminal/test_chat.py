@@ -265,6 +265,7 @@ def test_the_status_line_has_model_mode_place_context_and_cost(
     assert " · ≈0 % · $" in talk.chat.status(columns)
 
 
+@pytest.mark.slow
 def test_a_goal_is_worked_on_until_its_check_says_so(tmp_path: Path) -> None:
     script = [
         lk.say("It is there."),
@@ -289,6 +290,7 @@ def test_no_words_go_around_a_hook_for_prompts(tmp_path: Path, moment: Any, stee
     assert any(isinstance(one, Steering) for one in talk.chat.agent.mechanisms) == steers
 
 
+@pytest.mark.slow
 def test_notes_are_kept_in_the_workspace_and_shown(tmp_path: Path) -> None:
     note = {"kind": "project", "description": "tests need a server", "text": "Start it first."}
     script = [lk.use("memory_write", name="tests", **note), lk.say("Noted.")]
@@ -320,6 +322,7 @@ def test_mcp_servers_of_the_settings_are_listed_and_one_that_fails_costs_only_it
     assert "no MCP servers: 'a b' is no name of a server" in talk.text
 
 
+@pytest.mark.slow
 def test_diff_model_and_init_do_what_they_say(tmp_path: Path) -> None:
     shell = lk.LocalShell()
     shell.run("git init -q && touch new && echo one > a.txt && git add a.txt", tmp_path)
@@ -450,6 +453,7 @@ def test_ctrl_c_cancels_the_turn_and_the_array_stays_valid(tmp_path: Path) -> No
     assert talk.text.rstrip().endswith("here again")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["a full disk", "a file in its place", "a vanished folder"])
 def test_no_error_of_the_backend_ends_the_chat_or_loses_the_conversation(
     fault: str, tmp_path: Path
@@ -556,6 +560,7 @@ def test_live_in_a_terminal_with_ctrl_c(tmp_path: Path, live: Any) -> None:
     assert {body["model"] for body in live.bodies} == {OTHER}
 
 
+@pytest.mark.slow
 def test_without_a_key_a_way_to_talk_without_one_is_said() -> None:
     with dumb(ANTHROPIC_API_KEY="") as terminal:
         terminal.expect("there is no ANTHROPIC_API_KEY; set one, or try: ")

@@ -21,6 +21,8 @@ from learnkit.course.lessons.b1.explorable import (
 )
 from learnkit.course.lessons.verdicts import with_settings
 
+pytestmark = pytest.mark.slow
+
 
 def test_plan_mode_the_guard_and_the_rules_decide_as_the_picture_says(tmp_path: Path) -> None:
     module, program = agent("b1"), guard(tmp_path)

@@ -19,6 +19,8 @@ from learnkit.course import files
 from learnkit.course.agent_file.source import Source
 from learnkit.course.lessons.b3.explorable import TOOL, crossing
 
+pytestmark = pytest.mark.slow
+
 SERVER = ROOT / "tests" / "support" / "mcp_server.py"
 
 
