@@ -67,10 +67,10 @@ class Messages(View[Array]):
 
     def draw(self, state: Array, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
-        canvas.text("legend", 0, 20, f"{state.size} (characters / 4)", "q", width=END)
+        canvas.text("legend", 0, 20, f"{state.size} (characters / 4)", "q", width=END - WHAT)
         scale = scale_of(max(state.longest, LEAST))
         canvas.edge("ruler", f"M0 0v5h{BAR}v-5", x=width - LABEL - BAR, y=12)
-        canvas.text("scale", width - LABEL + 6, 20, f"{scale:,}", "q", width=LABEL)
+        canvas.text("scale", width - LABEL - BAR - 10, 20, f"{scale:,} tokens", "qe", width=110)
         canvas.height = _draw(canvas, state, 32, rows, scale)
         return canvas
 

@@ -46,7 +46,8 @@ class Bars:
 
     def axis(self, top: float, low: float) -> None:
         """Draw round marks as lines from top to low, and their numbers below."""
-        for tick in ticks_of(self.scale):
+        marks = ticks_of(self.scale)
+        for tick in marks[:: 1 + (self.length(marks[1]) < 34)]:
             x = self.left + self.length(tick)
             said = short(tick) if self.canvas.width < 480 else f"{tick:,}"
             self.canvas.edge(f"tick {tick}", f"M0 0V{low - top:g}", x=x, y=top)
