@@ -317,8 +317,8 @@ def _turns(session: Session) -> str:
 def _thread(session: Session, one: Thread, shown: int) -> str:
     ends = {True: theme.FAILED, False: theme.DONE}
     calls = {
-        id: (call.name, theme.PENDING if call.end is None else ends[call.failed])
-        for id, call in one.calls.items()
+        id: (call.name, theme.PENDING if call.end is None else ends[call.failed], place)
+        for place, (id, call) in enumerate(one.calls.items())
     }
     array, parts, index = Array(one.lane, calls=calls), [], 0
 

@@ -1,14 +1,14 @@
 """Contexts: how many tokens each agent has in its context, as bars on one scale.
 
 Each agent has a row, and a subagent's row comes after its parent's. What a subagent read makes its
-own row long, but only one short result of it is in the parent's row.
+own row long; what goes back to its parent is a band at the right, on the same scale.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from learnkit.core.token_count import estimate_tokens
 from learnkit.events.log import Event
@@ -18,8 +18,8 @@ from learnkit.events.text import blocks_of, clean, content_text, count, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.plot import legend
+from learnkit.views.drawing.display import Canvas, wrapped
+from learnkit.views.drawing.plot import Bars, legend
 from learnkit.views.drawing.text import scale_of
 
 #: Names of the parts of a context by key, in the order of the legend.
@@ -32,6 +32,9 @@ _PARTS = {
     "error": "errors",
     "injected": "injected",
 }
+#: In pixels: where rows begin, from one to the next, the most that all bands take together, and the
+#: room for numbers and bands.
+TOP, ROW, BANDS, RIGHT = 26.0, 34, 20.0, 98
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,32 +75,19 @@ class Context:
         return theme.DONE if self.ended in ("end_turn", "stop_sequence") else theme.FAILED
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """Contexts by lane, in the order in which they began."""
-
-    lanes: dict[str, Context] = field(default_factory=dict)
-
-    @property
-    def children(self) -> list[Context]:
-        """The subagents."""
-        return [one for one in self.lanes.values() if one.parent]
-
-    @property
-    def scale(self) -> int:
-        """The tokens that the full width represents: a round number."""
-        return scale_of(max((one.tokens for one in self.lanes.values()), default=0))
+#: Contexts by lane, in the order in which they began.
+State = dict[str, Context]
 
 
 class Contexts(Diagram[State]):
     """Parent and subagents, each with the tokens in its context."""
 
     name = "contexts"
-    start = State()
+    start: ClassVar[State] = {}
 
     def fold(self, state: State, event: Event) -> State:
         lane = event.lane
-        one = before = state.lanes.get(lane) or Context(lane)
+        one = before = state.get(lane) or Context(lane)
         match read(event):
             case SubagentStarted(parent=parent, description=title, prompt=prompt):
                 one = replace(one, parent=parent, title=title or prompt)
@@ -115,44 +105,61 @@ class Contexts(Diagram[State]):
                 one = replace(one, parts=sum(map(_parts, messages), parts))
             case RunEnded(reason=reason) if not one.parent:
                 one = replace(one, ended=reason)
-        return state if one == before else replace(state, lanes={**state.lanes, lane: one})
+        return state if one == before else {**state, lane: one}
 
     def says(self, state: State) -> list[str]:
         first = "Every context is still empty."
-        if parent := next((one for one in state.lanes.values() if not one.parent), None):
-            verb, far = ("ends with", "") if parent.ended else ("has", " so far")
-            first = f"{parent.lane} {verb} ≈{parent.tokens:,} tokens{far} in its context."
-        children = state.children
+        if parent := next((one for one in state.values() if not one.parent), None):
+            far = "" if parent.ended else " so far"
+            first = f"The context of {parent.lane} has ≈{parent.tokens:,} tokens{far}."
+        children = [one for one in state.values() if one.parent]
         if not children:
             return [first]
-        still = sum(not one.ended for one in children)
-        many = f"{count(len(children), 'subagent')}{f' ({still} still working)' if still else ''}"
         read = sum(one.parts["result"] + one.parts["error"] for one in children)
-        back = f"and returned ≈{sum(one.returned for one in children):,}"
-        return [first, f"{many} read ≈{read:,} tokens of results {'so far' if still else back}."]
+        back = f"≈{sum(one.returned for one in children):,}"
+        still = sum(not one.ended for one in children)
+        many = count(len(children), "subagent") + f", {still} still working" * bool(still)
+        return [f"Subagents read ≈{read:,} tokens, and {back} come back.", f"{many}.", first]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
-        canvas, scale, y = Canvas(width), state.scale, 4.0
-        for one in [*state.lanes.values()][:rows]:
-            key, mark = f"lane {clean(one.lane)}", one.mark
-            indent, style = (14, "") if one.parent else (0, "b")
-            canvas.text(f"mark {key}", indent, y + 15, mark.glyph, "", mark.key, width=20)
-            room, says = width - indent - 122, _words(one)
-            canvas.text(f"who {key}", indent + 20, y + 15, one.name, style, width=room, says=says)
-            canvas.text(f"tokens {key}", width, y + 15, f"≈{one.tokens:,} tokens", "e", width=102)
-            x = 0.0
-            for part in [part for part in _PARTS if one.parts[part]]:
-                length = width * one.parts[part] / scale
-                canvas.bar(f"{key} {part}", x, y + 20, max(length - 0.7, 0.6), 16, part)
-                x += length
-            y += 44
-        hidden = len(state.lanes) - rows
-        y += 24 * canvas.left_out("left out", 20, y + 15, hidden, "agent")
-        every = sum((one.parts for one in state.lanes.values()), Counter[str]())
+        shown, canvas = [*state.values()][:rows], Canvas(width)
+        back = [one for one in shown if one.returned and one.parent in state]
+        scale = scale_of(max((one.tokens for one in shown), default=0))
+        bars, low = Bars(canvas, scale, RIGHT), TOP + ROW * len(shown)
+        bars.axis(TOP - 4, low)
+        ends: dict[str, tuple[float, float]] = {}
+        for place, one in enumerate(shown):
+            key, x, y = f"lane {clean(one.lane)}", 14 * bool(one.parent), TOP + ROW * place
+            canvas.text(f"mark {key}", x, y + 15, one.mark.glyph, "", one.mark.key, width=20)
+            name = wrapped(one.name, bars.left - x - 28, most=2)
+            bars.label(f"who {key}", x + 18, y, name, _words(one))
+            parts = [(f"{key} {part}", part, one.parts[part], "") for part in _PARTS]
+            ends[one.lane] = bars.row(key, y, [part for part in parts if part[2]]) + 8, y + 11
+        if back:
+            _flow(bars, back, ends)
+        low += 24 * canvas.left_out("left out", 18, low + 34, len(state) - rows, "agent")
+        every = sum((one.parts for one in shown), Counter[str]())
         used = [(part, name) for part, name in _PARTS.items() if every[part]]
-        y = legend(canvas, 0, y + 6, [*used, ("", f"full width: ≈{scale:,} tokens")])
-        canvas.height = y + 4
+        canvas.height = legend(canvas, 0, low + 28, used) + 4
         return canvas
+
+
+def _flow(bars: Bars, back: list[Context], ends: dict[str, tuple[float, float]]) -> None:
+    """Draw what each subagent gave back as a band from its row up to its parent's."""
+    each = min(bars.length(1), BANDS / sum(one.returned for one in back))
+    wide = [max(each * one.returned, 1.5) for one in back]
+    canvas, half, at = bars.canvas, sum(wide) / 2, bars.canvas.width - sum(wide)
+    for one, w in zip(back, wide, strict=True):
+        (x, y), (goal, level) = ends[one.lane], ends[one.parent]
+        up = level + canvas.width - at - w - half
+        path = f"M{x:g} {y + w / 2:.1f}H{at + w:.1f}V{up:.1f}H{goal + 9:g}v{w:.1f}H{at:.1f}"
+        canvas.edge(f"back {clean(one.lane)}", f"{path}V{y - w / 2:.1f}H{x:g}z", "result", "f")
+        at += w
+    goal, level = ends[back[0].parent]
+    tip = f"M0 0l10 {-half - 4:.1f}v{2 * half + 8:.1f}z"
+    canvas.edge("tip", tip, "result", "f", x=goal, y=level)
+    got = sum(one.returned for one in back if one.parent == back[0].parent)
+    canvas.text("back", canvas.width, 12, f"≈{got:,} come back", "e", "result", width=RIGHT)
 
 
 def _parts(message: dict[str, Any], injected: bool = False) -> Counter[str]:

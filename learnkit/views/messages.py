@@ -1,9 +1,9 @@
 """The message array that is sent to the model, and how much of it each request carries.
 
-Read this view first: an agent is this array and a loop. A call and its result show the id that they
-share. A request carries all rows above it: its bar is as long as theirs together, on one scale, and
-its end is what no request before has carried. Text that the harness injects is marked, so that it
-can't be mistaken for the user's.
+Read this view first: an agent is this array and a loop. A line joins a call and its result, which
+both show the id that they share. A request carries all rows above it: its bar, on top with the
+others, is as long as theirs together, and its end is what no request before has carried. Text that
+the harness injects is marked, so that it can't be mistaken for the user's.
 """
 
 from __future__ import annotations
@@ -13,16 +13,19 @@ from learnkit.events.text import count, listed, one_line
 from learnkit.views.drawing import blocks, display, static, theme
 from learnkit.views.drawing.array import Array, MessageCard, Request, grow
 from learnkit.views.drawing.base import View, css_beside
-from learnkit.views.drawing.display import Canvas, fitting
+from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.text import scale_of
 
-#: In the static picture, in pixels: length of a full bar, room for the number beside it, and where
-#: content starts and ends.
-BAR, LABEL, WHAT, END = 130, 56, 140, 508
+#: In the static picture, in pixels: length of a full bar, room for the number at its end, where
+#: content starts and ends, and the height of a line.
+BAR, LABEL, WHAT, END, LINE = 140, 60, 132, 490, 26
+Lines = list[blocks.BlockLine]
+#: Call id -> how far down its call stands.
+Ends = dict[str, float]
 #: The shortest scale, in tokens.
 LEAST = 100
-#: The most lines of one message in the static picture.
-MOST = 4
+#: The most lines of one message in the static picture, and the most requests on top.
+MOST, TOP = 4, 5
 
 
 class Messages(View[Array]):
@@ -42,15 +45,16 @@ class Messages(View[Array]):
         if state == self.init():
             return ["The array is empty."]
         if state.requests and state.asked > 1:
-            last = state.requests[-1]
-            return [
-                f"Each request carries the whole array again: {state.asked} requests.",
-                f"≈ {state.carried:,} tokens in all, ≈ {last.tokens:,} in the last one alone.",
-            ]
+            again = f"Each request carries the whole array again: {state.asked} requests."
+            last = f"≈ {state.requests[-1].tokens:,} in the last one alone."
+            return [again, f"≈ {state.carried:,} tokens in all, {last}"]
         return _requested(state.requests[-1]) if state.requests else _answered(state)
 
     def frame(self, state: Array, width: float = display.WIDE) -> dict[str, str]:
-        shown = {"ruler": ruler(_scale(state), f'<span class="note">{_legend(state)}</span>')}
+        top = "".join(map(_stair, state.requests[-TOP:]))
+        note = f'<span class="note">{state.size}</span>'
+        scale = scale_of(max(state.longest, LEAST))  # in steps, so that bars rarely change
+        shown = {"ruler": f"<div data-quiet data-stays>{ruler(scale, note)}{top}</div>"}
         if state.system:
             shown["system"] = state.system
         requests = {one.messages: one for one in state.requests}
@@ -63,14 +67,11 @@ class Messages(View[Array]):
 
     def draw(self, state: Array, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
-        canvas.text("legend", 8, 20, _legend(state), "q", width=END - 48)
-        y = 20.0
-        if state != self.init():
-            left, scale = width - 8 - LABEL - BAR, _scale(state)
-            canvas.text("scale", left - 8, y, f"{scale:,}", "qe", width=90)
-            canvas.edge("ruler", f"M0 0v5h{BAR}v-5", x=left, y=y - 8)
-            y = _draw(canvas, state, y + 12, rows, scale) + 8
-        canvas.height = max(y, 34)
+        canvas.text("legend", 0, 20, f"{state.size} (characters / 4)", "q", width=END - WHAT)
+        scale = scale_of(max(state.longest, LEAST))
+        canvas.edge("ruler", f"M0 0v5h{BAR}v-5", x=width - LABEL - BAR, y=12)
+        canvas.text("scale", width - LABEL - BAR - 10, 20, f"{scale:,} tokens", "qe", width=110)
+        canvas.height = _draw(canvas, state, 32, rows, scale)
         return canvas
 
     def facts(self, state: Array, rows: int) -> str:
@@ -80,37 +81,19 @@ class Messages(View[Array]):
         return lines + static.table(head, block_rows(state, rows, 30 + 3 * rows))
 
 
-def _scale(array: Array) -> int:
-    """The tokens that a full bar represents; it grows in steps, so that bars rarely change."""
-    return scale_of(max(array.longest, LEAST))
-
-
-def _legend(array: Array) -> str:
-    """How much there is, and what the lengths are."""
-    if not array.cards:
-        return "≈ tokens: characters / 4"
-    return f"{array.size} (characters / 4)" + "; orange is new" * bool(array.requests)
-
-
 def _answered(array: Array) -> list[str]:
     """What became of the calls of an array that no request carries."""
-    said = count(len(array.cards), "message")
     if not array.calls:
-        return [f"{said}, ≈ {array.tokens:,} tokens."]
-    every = [
-        line
-        for card in array.cards
-        for line in blocks.lines(card.message, card.injected)
-        if line.mark in (theme.RESULT, theme.ERROR)
-    ]
-    results = {line.pair: line for line in every}
+        return [f"{array.size}."]
+    lines = [line for card in array.cards for line in blocks.lines(card.message)]
+    results = {one.pair: one.mark for one in lines if one.pair and one.mark is not theme.CALL}
     one, last = len(array.calls) == 1, array.cards[-1].mark is theme.ASSISTANT
-    names = listed(list(dict.fromkeys(name for name, _ in array.calls.values())))
+    names = listed(list(dict.fromkeys(name for name, *_ in array.calls.values())))
     calls = "The model calls" if one else f"The model makes {len(array.calls)} calls of"
     calls += f" {names}" if len(names) <= 24 else " tools"
     if waiting := len(array.calls.keys() - results.keys()):
         return [f"{calls}.", f"{waiting} without a result."]
-    if bad := sum(bool(it.mark is theme.ERROR or blocks.failure(it.text)) for it in every):
+    if bad := sum(mark is not theme.RESULT for mark in results.values()):
         which = "the result reads as a failure" if one else f"{bad} results read as failures"
         return [f"{calls}; {which}."]
     gets = f"gets {'the' if one else 'each'} result"
@@ -125,92 +108,87 @@ def _requested(one: Request) -> list[str]:
 
 
 def _request(one: Request, now: bool) -> str:
-    note = "all of it is new" if one.new == one.tokens else f"≈ {one.new:,} tokens of it are new"
-    if now:
-        note = f"{theme.ACTIVE.glyph} the model has it"
-    says = " ".join(_requested(one))
+    says = _requested(one)
+    note = f"{theme.ACTIVE.glyph} the model has it" if now else says[1]
     return (
-        f'<div class="line request" aria-label="{says}" role="group">'
-        f'<b>request {one.number}</b><span class="note">{note}</span>'
-        f"{blocks.tokens(one.tokens, one.new)}</div>"
+        f'<div class="line request" aria-label="{" ".join(says)}" role="group">'
+        f'<b>request {one.number}</b><span class="note">{note}</span></div>'
     )
+
+
+def _stair(one: Request) -> str:
+    """A request as a length, below those before it."""
+    size = blocks.tokens(one.tokens, one.new)
+    return f'<div class="line stair"><b>request {one.number}</b>{size}</div>'
 
 
 def ruler(scale: int, left: str) -> str:
     """The fragment that sets the scale of a page, and shows it."""
     return (
-        f'<div class="line" data-quiet><style>:host{{--lk-full:{scale}}}</style>'
-        f'{left}<span class="tokens ruler">{scale:,} tokens<i></i><b></b></span></div>'
+        f'<div class="line" data-quiet><style>:host{{--lk-full:{scale}}}</style>{left}<span class='
+        f'"tokens ruler"><u style="--n:{scale}"></u><b>{scale:,} tokens</b></span></div>'
     )
 
 
-def _draw(canvas: Canvas, array: Array, top: float, rows: int, scale: int) -> float:
-    """Draw an array below ``top``; return where it ends."""
+def _draw(canvas: Canvas, array: Array, y: float, rows: int, scale: int) -> float:
+    """Draw the requests below y, and then the array; return where it ends."""
     shown = [(card, blocks.lines(card.message, card.injected)) for card in array.cards]
     requests = {one.messages: one for one in array.requests}
     costs = [min(len(lines), MOST) + (card.index + 1 in requests) for card, lines in shown]
-    ends: dict[str, float] = {}
-    y = top
+    ends: Ends = {}
+    for stair in array.requests[-TOP:]:
+        key = f"request {stair.number}"
+        canvas.text(f"{key} name", canvas.width - LABEL - BAR - 10, y + 16, key, "be", width=90)
+        _bar(canvas, key, y, scale, stair.tokens, stair.new)
+        y += 18
+    y += 10
     if array.system_tokens:
-        canvas.text("system", 44, y + 16, f"{theme.SYSTEM.label} prompt and tools", "b")
-        canvas.bar("edge system", 34, y + 2, 3, 20, theme.SYSTEM.key)
-        _bar(canvas, "system", y, scale, array.system_tokens)
-        y += 28
+        canvas.text("system", 36, y + 17, f"{theme.SYSTEM.label} prompt and tools", "b")
+        canvas.bar("edge system", 26, y, 3, LINE, theme.SYSTEM.key)
+        _bar(canvas, "system", y + 1, scale, array.system_tokens)
+        y += LINE + 8
     for one in static.cut(shown, rows, costs):
         if isinstance(one, static.Gap):
-            canvas.left_out("gap", WHAT, y + 16, one, "message")
-            y += 26
+            canvas.left_out("gap", WHAT, y + 13, one, "message")
+            y += LINE
             continue
-        y = _draw_message(canvas, *one, y, scale, ends)
+        _bar(canvas, f"bar {one[0].index}", y + 1, scale, one[0].tokens)
+        y = _draw_message(canvas, *one, y, ends)
         if request := requests.get(one[0].index + 1):
             key = f"request {request.number}"
-            canvas.text(key, 44, y + 16, f"request {request.number}", "bq", width=90)
-            canvas.edge(f"{key} line", f"M0 0H{END - WHAT}", x=WHAT, y=y + 12)
-            _bar(canvas, key, y, scale, request.tokens, request.new)
-            y += 28
+            canvas.edge(f"{key} line", f"M0 0H{END}", "", "d", y=y - 1)
+            canvas.text(key, 0, y + 15, key, "bq", width=WHAT)
+            canvas.text(f"{key} says", WHAT, y + 15, _requested(request)[1], "q", width=END - WHAT)
+            y += LINE + 4
     return y
 
 
 def _bar(canvas: Canvas, key: str, y: float, scale: int, tokens: int, new: int = 0) -> None:
-    """A number of tokens and its length, on the line below ``y``."""
-    left, each = canvas.width - 8 - LABEL - BAR, BAR / scale
+    """A length on the line below y, with its number of tokens at its end."""
+    left, each = canvas.width - LABEL - BAR, BAR / scale
     wide, fresh = max(tokens * each, 1), max(new * each, 1) if new else 0
     if wide > fresh:
-        canvas.bar(f"{key} bar", left, y + 8, wide - fresh, 7, "cached")
+        canvas.bar(f"{key} bar", left, y + 7, wide - fresh, 9, "cached")
     if fresh:
-        canvas.bar(f"{key} new", left + wide - fresh, y + 8, fresh, 7, "fresh")
-    canvas.text(f"{key} size", canvas.width - 8, y + 16, f"≈ {tokens:,}", "e", width=LABEL)
+        canvas.bar(f"{key} new", left + wide - fresh, y + 7, fresh, 9, "fresh")
+    canvas.text(f"{key} size", left + wide + 6, y + 16, f"≈ {tokens:,}", "n", width=LABEL)
 
 
-def _draw_message(
-    canvas: Canvas,
-    card: MessageCard,
-    lines: list[blocks.BlockLine],
-    y: float,
-    scale: int,
-    ends: dict[str, float],
-) -> float:
-    """Draw a message below ``y``; ``ends`` has where the open calls stand. Return where it ends."""
+def _draw_message(canvas: Canvas, card: MessageCard, lines: Lines, y: float, ends: Ends) -> float:
+    """Draw a message below y; ``ends`` has where the open calls stand. Return where it ends."""
     key, mark = f"{card.index}", card.mark.key
-    canvas.bar(f"edge {key}", 34, y + 2, 3, 22 * min(len(lines), MOST) - 2, mark)
-    canvas.text(f"index {key}", 28, y + 16, str(card.index), "mqe", width=28)
-    canvas.text(f"role {key}", 44, y + 16, card.mark.label, "b", mark, width=94)
-    _bar(canvas, f"bar {key}", y, scale, card.tokens)
+    canvas.bar(f"edge {key}", 26, y, 3, LINE * min(len(lines), MOST) - 2, mark)
+    canvas.text(f"index {key}", 0, y + 17, str(card.index), "mq", width=26)
+    canvas.text(f"role {key}", 36, y + 17, card.mark.label, "b", mark, width=94)
     cut = lines[: MOST - 1] if len(lines) > MOST else lines
     for place, line in enumerate(cut):
         name = f"{key} {place}"
-        reads_failed = line.mark is theme.RESULT and blocks.failure(line.text)
-        failed = f"{theme.ERROR.glyph} " if reads_failed else ""
         if line.mark is None or line.mark is card.mark:
-            canvas.text(name, WHAT, y + 16, line.text, width=END - WHAT)
+            canvas.text(name, WHAT, y + 17, line.text, width=END - WHAT)
         else:
-            own, room = line.mark.key, END - WHAT - 70 * bool(line.pair)
-            said = f"{line.mark.label}  {line.name + '  ' if line.name else ''}{failed}{line.text}"
-            box = (WHAT - 6, y - 1, END - WHAT, 21)
-            canvas.box(f"box {name}", *box, own, [fitting(said, room, "m")], "ml")
-            if line.pair:
-                short = f"id {blocks.short_id(line.pair)}"
-                canvas.text(f"id {name}", END - 12, y + 16, short, "men", own, width=70)
+            said = f"{line.mark.label}  {line.name + '  ' if line.name else ''}{line.text}"
+            box = (WHAT - 6, y, END - WHAT, LINE - 2)
+            canvas.box(f"box {name}", *box, line.mark.key, [said], "ml")
             if line.pair in ends:
                 x, up = END - 6, ends.pop(line.pair)
                 low, bend = y + 12 - up, 14 + 4 * (len(ends) % 3)
@@ -218,9 +196,9 @@ def _draw_message(
                 canvas.edge(f"pair {name}", path, line.mark.key, x=x, y=up)
             elif line.mark is theme.CALL:
                 ends[line.pair] = y + 12
-        y += 22
-    y += 22 * canvas.left_out(f"more {key}", WHAT, y + 16, len(lines) - len(cut), "more block")
-    return y + 6
+        y += LINE
+    y += LINE * canvas.left_out(f"more {key}", WHAT, y + 17, len(lines) - len(cut), "more block")
+    return y + 8
 
 
 def block_rows(array: Array, rows: int, width: int, plain: str = "") -> list[list[object]]:
@@ -237,9 +215,8 @@ def block_rows(array: Array, rows: int, width: int, plain: str = "") -> list[lis
         card, lines = one
         for place, line in enumerate(lines):
             kind = line.mark.label if line.mark and line.mark is not card.mark else plain
-            first = (card.index, card.mark.label, card.tokens) if place == 0 else ("", "", "")
-            index, role, size = first
-            said = blocks.failure(line.text) if line.mark is theme.RESULT else ""
+            start = (card.index, card.mark.label, card.tokens) if place == 0 else ("", "", "")
+            said = blocks.failure(line.text) if line.mark is theme.UNMARKED else ""
             text = one_line(str(line), width) + (f" ({said})" if said else "")
-            body.append([index, role, kind, text, blocks.short_id(line.pair), size])
+            body.append([*start[:2], kind, text, blocks.short_id(line.pair), start[2]])
     return body

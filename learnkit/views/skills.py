@@ -16,12 +16,12 @@ from learnkit.events.skills import SkillLoaded, SkillRead, SkillsListed
 from learnkit.events.text import count
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.plot import legend
+from learnkit.views.drawing.display import Canvas, wrapped
+from learnkit.views.drawing.plot import Bars, legend
 from learnkit.views.drawing.text import scale_of
 
-#: The most parts that are drawn one by one.
-PARTS = 12
+#: The most parts that are drawn one by one, and the pixels from row to row.
+PARTS, ROW = 12, 38
 _LEGEND = {
     "system": "catalogue: each skill's name and description",
     "injected": "preloaded instructions",
@@ -148,63 +148,48 @@ class Skills(Diagram[Shelf]):
         loaded, all = len(state.loaded), count(len(state.sizes), "skill")
         first = f"{loaded or 'None'} of {all} {'are' if loaded > 1 else 'is'} loaded."
         now, whole = state.now.tokens, state.everything
-        ratio = whole / now if now else 0.0
-        times = f" ({ratio:.{int(ratio < 10)}f} times as many)" if ratio >= 2 else ""
-        return [first, f"≈{now:,} tokens of skills in a request; all upfront, ≈{whole:,}{times}."]
+        return [f"A request has ≈{now:,} tokens of skills, where all have ≈{whole:,}.", first]
 
     def draw(self, state: Shelf, width: float, rows: int) -> Canvas:
         canvas = Canvas(width, 30)
         if state == self.start:
-            canvas.text("none", 0, 18, "No skills were listed yet.", "q")
             return canvas
-        scale = scale_of(max(state.everything, *(one.tokens for one in state.stacks), 0))
+        rest = state.everything
+        bars = Bars(canvas, scale_of(max(rest, *(one.tokens for one in state.stacks), 1)), 64)
         hidden = max(len(state.stacks) - rows, 0)
-        y = 20.0 * canvas.left_out("gone", 0, 14, hidden, "earlier stack")
-        for before, stack in pairwise([Stack(0, 0, ()), *state.stacks][hidden:]):
-            y = _stack(canvas, state, stack, before.parts, scale, y)
-        y = _everything(canvas, state, scale, y)
-        lines = [f"✗ {problem}" for problem in state.problems[:rows]]
-        y = canvas.rows("problem", 0, y + 14, lines, "", "error", 20) - 14
+        top = 4.0 + 20 * canvas.left_out("gone", 0, 14, hidden, "earlier stack")
+        shown = [*pairwise([Stack(0, 0, ()), *state.stacks][hidden:])]
+        low = top + ROW * (len(shown) + 1)
+        bars.axis(top - 4, low)
+        for before, stack in shown:
+            _stack(bars, state, stack, before.parts, top)
+            top += ROW
+        label = f"all {len(state.sizes)} upfront"
+        bars.label("whole", 0, top, [label, "not sent"])
+        says = f"{label}, not sent: ≈{rest:,} tokens"
+        bars.row("whole", top, [("whole bar", "plain", rest, says)], pale=True)
         used = {part.mark for stack in state.stacks for part in stack.parts}
-        marks = [(key, words) for key, words in _LEGEND.items() if key in used]
-        full = ("", f"full width: ≈{scale:,} tokens (≈4 characters each)")
-        canvas.height = legend(canvas, 0, y + 6, [*marks, full]) + 4
+        low = legend(canvas, 0, low + 28, [item for item in _LEGEND.items() if item[0] in used])
+        lines = [line for it in state.problems[:rows] for line in wrapped(f"✗ {it}", width)]
+        canvas.height = canvas.rows("problem", 0, low + 14, lines, "", "error") - 10
         return canvas
 
 
-def _stack(
-    canvas: Canvas, shelf: Shelf, stack: Stack, before: Sequence[object], scale: int, y: float
-) -> float:
-    """Draw what a request has, with the names of what is new in it; return the lower edge."""
-    key = f"{stack.first}"
-    several = f"requests {stack.first}–{stack.last}"
-    label = several if stack.last > stack.first else f"request {stack.first}"
+def _stack(bars: Bars, shelf: Shelf, stack: Stack, before: Sequence[object], y: float) -> None:
+    """Draw what a request has, with the names of what is new in it."""
+    label = f"requests {stack.first}–{stack.last}"
+    if stack.last == stack.first:
+        label = f"request {stack.first}"
     if stack.first > shelf.requests:
         label = "the next request"
-    canvas.text(f"label {key}", 0, y + 14, label, "b", width=116)
-    new = [part for part in stack.parts if part not in before]
-    said = ", ".join(f"{part.name} ≈{part.tokens:,}" for part in new)
-    canvas.text(f"new {key}", 118, y + 14, f"+ {said}" if said else "", width=canvas.width - 226)
-    canvas.text(f"tokens {key}", canvas.width, y + 14, f"≈{stack.tokens:,} tokens", "e", width=104)
-    x, parts = 0.0, [*stack.parts[:PARTS]]
+    new = ", ".join(part.name for part in stack.parts if part not in before)
+    key = f"{stack.first}"
+    bars.label(f"label {key}", 0, y, [label, f"+ {new}"] if new else [label])
+    parts = [*stack.parts[:PARTS]]
     if rest := stack.parts[PARTS:]:
         parts.append(Part("result", f"{len(rest)} more", sum(part.tokens for part in rest)))
-    for place, part in enumerate(parts):
-        length = canvas.width * part.tokens / scale
-        says = f"{label}: {part.name}, ≈{part.tokens:,} tokens"
-        size = (max(length - 1, 1), 16)
-        canvas.bar(f"part {key} {place}", x, y + 20, *size, part.mark, says=says)
-        x += length
-    return y + 44
-
-
-def _everything(canvas: Canvas, shelf: Shelf, scale: int, y: float) -> float:
-    """Draw how long all instructions would be; return the lower edge, in pixels."""
-    whole = shelf.everything
-    label = f"all {count(len(shelf.sizes), 'skill')} upfront: not sent"
-    canvas.text("whole", 0, y + 14, label, "b", width=canvas.width - 112)
-    canvas.text("whole tokens", canvas.width, y + 14, f"≈{whole:,} tokens", "e", width=110)
-    length = canvas.width * whole / scale
-    says = f"{label}: ≈{whole:,} tokens"
-    canvas.box("whole bar", 0, y + 20, length, 16, "pending", (), "d", says=says)
-    return y + 44
+    drawn = [
+        (f"part {key} {n}", it.mark, it.tokens, f"{label}: {it.name}, ≈{it.tokens:,} tokens")
+        for n, it in enumerate(parts)
+    ]
+    bars.row(key, y, drawn)

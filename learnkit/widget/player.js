@@ -1,6 +1,7 @@
 // The player: shows the frames of a tape. host.py puts tape.js, draw.js and parts.js in front of it.
 // It knows nothing of what the fragments mean. What a fragment may ask for, by attribute:
 //   data-quiet     do not outline it when it changes
+//   data-stays     it stays on top while the others are scrolled
 //   data-pair      names; hovering or focusing it highlights every element that shares one
 //   data-expand    a button that opens and closes the element before it
 //   data-intent    JSON that a click sends to Python
@@ -296,9 +297,10 @@ class Stage {
   reveal(element) {
     const box = this.picture.getBoundingClientRect();
     const its = element.getBoundingClientRect();
+    const top = box.top + (this.picture.querySelector("[data-stays]")?.offsetHeight ?? 0);
     if (its.bottom > box.bottom) {
-      this.picture.scrollTop += Math.min(its.bottom - box.bottom + 12, its.top - box.top - 12);
-    } else if (its.top < box.top) this.picture.scrollTop -= box.top - its.top + 12;
+      this.picture.scrollTop += Math.min(its.bottom - box.bottom + 12, its.top - top - 12);
+    } else if (its.top < top) this.picture.scrollTop -= top - its.top + 12;
   }
 
   say() {

@@ -40,7 +40,7 @@ PICTURED = {
         "s02", "through the gate to its tool", r"\d calls?(:| to \d tools)", "gate.*result"
     ),
     "Todo": Picture("s03", "where a reminder followed", r"Reminded after round \d"),
-    "Contexts": Picture("s04", "of the parent and of each subagent", r"\d subagents read"),
+    "Contexts": Picture("s04", "of the parent and of each subagent", r"\d subagents\."),
     "Skills": Picture("s05", "when each part of a skill was loaded", "skills is loaded"),
     "Compaction": Picture(
         *("s06", "before and after", r"\d messages are cleared", "before.*after.*⊘ cleared")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -20,9 +21,14 @@ def look() -> str:
     return "a long line of output " * 60
 
 
-def family(children: int) -> tuple[lk.Agent, Contexts]:
+def children(state: dict[str, Any]) -> list[Any]:
+    """The subagents."""
+    return [one for one in state.values() if one.parent]
+
+
+def family(many: int) -> tuple[lk.Agent, Contexts]:
     calls = [
-        lk.use("task", prompt=f"Look at {n}.", description=f"look at {n}") for n in range(children)
+        lk.use("task", prompt=f"Look at {n}.", description=f"look at {n}") for n in range(many)
     ]
     lead = iter([lk.reply(*calls), lk.say("All done.")])
 
@@ -39,57 +45,91 @@ def family(children: int) -> tuple[lk.Agent, Contexts]:
 def test_every_agent_has_a_row_a_child_below_its_parent() -> None:
     _, view = family(3)
     state = view.at()
-    assert next(iter(state.lanes)) == "lead"
-    assert [one.parent for one in state.children] == ["lead"] * 3
-    assert [one.title for one in state.children] == ["look at 0", "look at 1", "look at 2"]
-    assert all(one.mark.word == "completed" for one in state.lanes.values())
+    assert next(iter(state)) == "lead"
+    assert [one.parent for one in children(state)] == ["lead"] * 3
+    assert [one.title for one in children(state)] == ["look at 0", "look at 1", "look at 2"]
+    assert all(one.mark.word == "completed" for one in state.values())
 
 
 def test_lengths_are_estimates_of_what_was_sent() -> None:
     agent, view = family(1)
-    lead = view.at().lanes["lead"]
+    lead = view.at()["lead"]
     specs = [tool.spec() for tool in agent.tools.values()]
     told = estimate_tokens(agent.system) + estimate_tokens(specs)
     assert lead.parts["system"] == told
     assert lead.parts["result"] == estimate_tokens(agent.messages[2])
     agent.run("Again.")  # with the same system prompt and tools, which are there once
-    assert Contexts(agent.events).at().lanes["lead"].parts["system"] == told
+    assert Contexts(agent.events).at()["lead"].parts["system"] == told
 
 
 def test_the_finding_says_what_came_back_of_what_the_children_read() -> None:
     _, view = family(3)
     state = view.at()
-    read = sum(one.parts["result"] for one in state.children)
-    back = sum(one.returned for one in state.children)
+    read = sum(one.parts["result"] for one in children(state))
+    back = sum(one.returned for one in children(state))
     assert back < 0.05 * read
     wide = {
         lane: sum(one.width for one in drawn(view).shapes if one.key.startswith(f"lane {lane} "))
-        for lane in state.lanes
+        for lane in state
     }
-    assert all(wide[child.lane] > wide["lead"] > 0 for child in state.children)
+    assert all(wide[child.lane] > wide["lead"] > 0 for child in children(state))
     assert said(view, state) == (
-        f"lead ends with ≈{state.lanes['lead'].tokens:,} tokens in its context. 3 subagents read "
-        f"≈{read:,} tokens of results and returned ≈{back:,}."
+        f"Subagents read ≈{read:,} tokens, and ≈{back:,} come back. 3 subagents. "
+        f"The context of lead has ≈{state['lead'].tokens:,} tokens."
     )
+
+
+def test_what_comes_back_is_a_band_from_each_child_to_the_leads_bar() -> None:
+    _, view = family(3)
+    canvas = drawn(view)
+    level, tip = canvas["lane lead system"], canvas["tip"]
+    assert level.y < tip.y < level.y + level.height
+    assert tip.x > canvas["tokens lane lead"].x + 30, "it keeps clear of the number"
+    back = sum(one.returned for one in children(view.at()))
+    assert canvas["back"].lines == (f"≈{back:,} come back",)
+    for child in children(view.at()):
+        row, band = canvas[f"lane {child.lane} system"], canvas[f"back {child.lane}"]
+        x, y = map(float, re.findall(r"[\d.]+", band.path)[:2])
+        assert row.y < y < row.y + row.height
+        assert x > canvas[f"tokens lane {child.lane}"].x + 30
+        assert max(map(float, re.findall(r"H([\d.]+)", band.path))) <= WIDE
+
+
+def test_without_a_child_nothing_comes_back() -> None:
+    log = lk.EventLog()
+    log.append("message.added", message={"role": "user", "content": "Alone."})
+    assert "tip" not in drawn(Contexts(log))
+    assert said(Contexts(log)).startswith("The context of lead has ≈")
 
 
 def test_forty_children_fit_into_the_picture_and_the_static_form() -> None:
     _, view = family(40)
     canvas = view.draw(view.at(), WIDE, 60)
-    assert sum(one.key.startswith("who ") for one in canvas.shapes) == 41
+    assert sum(one.key.startswith("who ") and one.key.endswith(" 0") for one in canvas.shapes) == 41
     html = view.html()
     assert len(html.encode()) < 20_000
     assert f"{40 - html.count('given back')} agents left out" in html
-    assert "40 subagents read" in html
+    assert "40 subagents." in html
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_nothing_is_wider_than_the_canvas_and_the_scale_is_printed(width: float) -> None:
+def test_nothing_is_wider_than_the_canvas_and_the_axis_is_that_of_the_bars(width: float) -> None:
     _, view = family(2)
     state = view.at()
     canvas = view.draw(state, width, 60)
     assert max(one.x + one.width for one in canvas.shapes) <= width
-    assert canvas["legend "].lines == (f"full width: ≈{state.scale:,} tokens",)
+    marks = [one for one in canvas.shapes if one.key.startswith("tick ")]
+    values = [int(one.key[5:]) for one in marks]
+    each = (marks[-1].x - marks[0].x) / values[-1]
+    assert [one.x for one in marks] == pytest.approx(
+        [marks[0].x + each * it for it in values], abs=0.2
+    )
+    for lane, one in state.items():
+        row = [it for it in canvas.shapes if it.key.startswith(f"lane {lane} ")]
+        assert row[0].x == marks[0].x > canvas[f"who lane {lane} 0"].x
+        end = row[-1].x + row[-1].width
+        assert end - row[0].x == pytest.approx(each * one.tokens, abs=2)
+        assert canvas[f"tokens lane {lane}"].x == pytest.approx(end + 7, abs=1)
 
 
 def test_a_row_has_one_length_of_each_kind_however_many_calls_there_were() -> None:
@@ -103,4 +143,5 @@ def test_a_row_has_one_length_of_each_kind_however_many_calls_there_were() -> No
     row = [one for one in drawn(view).shapes if one.key.startswith("lane lead ")]
     assert [one.mark for one in row] == ["call", "result"]
     whole = row[-1].x + row[-1].width - row[0].x
-    assert abs(whole / WIDE - view.at().lanes["lead"].tokens / view.at().scale) < 0.01
+    room = drawn(view)["tick 40000"].x - row[0].x
+    assert whole / room == pytest.approx(view.at()["lead"].tokens / 40_000, abs=0.01)

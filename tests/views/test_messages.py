@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -27,15 +28,40 @@ def test_a_request_carries_all_rows_above_it(story: EventLog) -> None:
     assert second.new == estimate_tokens(messages[1:3])
     rows = ["ruler", "system", "0", "request 1", "1", "2", "request 3", "3"]
     assert list(view.frame(state)) == rows
-    assert f'class="fresh" style="--n:{second.new}"' in view.frame(state)["request 3"]
+    on_top = view.frame(state)["ruler"]
+    assert f'class="fresh" style="--n:{second.new}"' in on_top
+    assert on_top.index("request 1") < on_top.index("request 2")
     canvas = view.draw(state, WIDE, 48)
     lengths = [canvas[f"request {n} {part}"] for n, part in ((1, "new"), (2, "bar"))]
     assert [one.mark for one in lengths] == ["fresh", "cached"]
     assert lengths[0].width == pytest.approx(lengths[1].width, abs=0.2), "on one scale"
     assert canvas["system bar"].width > 1
-    assert lengths[0].y < canvas["index 1"].y < lengths[1].y
+    assert lengths[0].y < lengths[1].y < canvas["index 0"].y, "together, as a staircase"
+    assert canvas["request 1"].y < canvas["index 1"].y < canvas["request 2"].y
     assert "Request 2 carries" in view.facts(state, 1)
     assert "Request 1 carries" not in view.facts(state, 1)
+
+
+def test_a_number_stands_at_the_end_of_its_bar(story: EventLog) -> None:
+    view = Messages(story)
+    canvas = view.draw(view.at(), WIDE, 48)
+    ends = {one.key[:-4]: one.x + one.width for one in canvas.shapes if one.key.endswith(" bar")}
+    assert ends
+    for key, end in ends.items():
+        fresh = canvas[f"{key} new"].width if f"{key} new" in canvas else 0
+        assert canvas[f"{key} size"].x == pytest.approx(end + fresh + 6, abs=0.3), key
+    assert re.search(r"</u><b>≈ \d+</b></span>", view.frame(view.at())["0"])
+
+
+def test_of_many_requests_the_last_few_stand_on_top(run: Callable[..., Any]) -> None:
+    one = run()
+    one.start("go")
+    for turn in range(8):
+        one.add("model.requested", turn=turn, messages=turn + 1)
+        one.say("assistant", f"{turn}")
+    view = Messages(one.log)
+    shown = re.findall(r"request \d", view.frame(view.at())["ruler"])
+    assert shown == [f"request {number}" for number in (4, 5, 6, 7, 8)]
 
 
 def test_an_agent_of_another_name_than_lead_has_its_own_picture() -> None:
@@ -72,10 +98,11 @@ def test_a_call_and_its_result_show_the_id_they_share(story: EventLog) -> None:
         for key in ("1", "2"):
             assert chip in frame[key]
             assert frame[key].count(f'data-pair="lead/{id}"') == 1
+    lanes = [re.findall(r'style="--p:(\d)"', frame[key]) for key in ("1", "2")]
+    assert lanes == [["0", "1"], ["0", "1"]], "each half of a line is in the lane of the other"
     assert [frame["2"].count(kind) for kind in ("m-error", "m-injected")] == [1, 1]
     canvas = view.draw(view.at(), WIDE, 48)
-    assert [canvas[f"id {card}"].lines for card in ("1 2", "2 0")] == [("id t1",)] * 2
-    assert canvas["pair 2 0"].y == pytest.approx(canvas["box 1 2"].y + 13, abs=1)
+    assert canvas["pair 2 0"].y == pytest.approx(canvas["box 1 2"].y + 12, abs=1)
 
 
 @pytest.mark.parametrize(
@@ -100,10 +127,14 @@ def test_a_failure_that_is_not_marked_as_one_is_told_apart(
     view = Messages(one.log)
     frame = view.frame(view.at())
     assert ("is_error is not set" in frame["1"]) is fails
-    assert ("✗" in view.draw(view.at(), WIDE, 48)["box 1 0"].lines[0]) is fails
+    told = theme.UNMARKED if fails else theme.RESULT
+    assert view.draw(view.at(), WIDE, 48)["box 1 0"].mark == told.key
+    assert f"m-{told.key}" in frame["1"]
     reads = "the result reads as a failure" if fails else "calls reading and gets the result."
     assert reads in view.finding(view.at())
     assert "m-error" not in frame["1"], "it is what the model was told"
+    assert "✗" not in frame["1"]
+    assert told.word == "result"
     stands = {"completed": theme.DONE, "failed": theme.FAILED}
     assert [key for key, mark in stands.items() if mark.label in frame["0"]] == [word]
 

@@ -27,7 +27,7 @@ def stacks(canvas: Canvas) -> dict[str, list[tuple[str, float]]]:
     found: dict[str, list[tuple[str, float]]] = {}
     for one in canvas.shapes:
         if one.kind == "bar" and one.key.startswith("part "):
-            name = canvas[f"label {one.key[5:].rpartition(' ')[0]}"].lines[0]
+            name = canvas[f"label {one.key[5:].rpartition(' ')[0]} 0"].lines[0]
             found.setdefault(name, []).append((one.mark, one.width))
     return found
 
@@ -57,12 +57,27 @@ def test_each_request_is_a_stack_and_what_is_loaded_can_be_seen_in_it(log: Event
     assert list(rows) == ["request 1", "request 2", "requests 3–4"]
     assert [mark for mark, _ in rows["requests 3–4"]] == ["system", "result", "result"]
     widths = [width for _, width in rows["requests 3–4"]]
-    assert widths[1] > 100
+    assert widths[1] > 60
     assert widths[1] / widths[2] == pytest.approx(1040 / 360, rel=0.05)
-    assert canvas["new 1"].lines == ("+ 6 skills listed ≈600",)
-    assert canvas["new 2"].lines == ("+ skill-c ≈1,040",)
-    assert canvas["new 3"].lines == ("+ references/more.md ≈360",)
-    assert canvas["tokens 3"].lines == ("≈2,000 tokens",)
+    new = [canvas[f"label {number} 1"].lines for number in (1, 2, 3)]
+    assert new == [("+ 6 skills listed",), ("+ skill-c",), ("+ references/more.md",)]
+    assert canvas["tokens 3"].lines == ("≈2,000",)
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_bars_begin_beside_their_labels_on_one_scale_with_everything(
+    log: EventLog, width: float
+) -> None:
+    canvas = drawn(Skills(log), width=width)
+    whole, ticks = canvas["whole bar"], [canvas["tick 0"].x, canvas["tick 2000"].x]
+    assert (whole.mark, whole.style) == ("plain", "p"), "it was not sent"
+    last = [one for one in canvas.shapes if one.key.startswith("part 3 ")]
+    for first, end, tokens in [(whole, whole, 6000), (last[0], last[-1], 2000)]:
+        assert first.x == ticks[0]
+        assert end.x + end.width == pytest.approx(
+            ticks[0] + (ticks[1] - ticks[0]) * tokens / 2000, abs=1.5
+        )
+    assert canvas["tokens whole"].x == pytest.approx(whole.x + whole.width + 7, abs=1)
 
 
 def test_what_was_loaded_since_the_last_request_is_in_the_next_one(log: EventLog) -> None:
@@ -76,10 +91,9 @@ def test_the_finding_compares_with_everything_upfront(log: EventLog) -> None:
     states = [view.at(k) for k in range(5)]
     assert said(view, states[0]) == "No skills were listed yet."
     assert said(view, states[2]) == (
-        "None of 6 skills is loaded. ≈600 tokens of skills in a request; all "
-        "upfront, ≈6,000 (10 times as many)."
+        "A request has ≈600 tokens of skills, where all have ≈6,000. None of 6 skills is loaded."
     )
-    assert said(view).startswith("1 of 6 skills is loaded. ≈2,000 tok")
+    assert said(view).startswith("A request has ≈2,000 tokens of skills")
 
 
 def test_what_is_preloaded_counts_from_the_start() -> None:
@@ -88,8 +102,9 @@ def test_what_is_preloaded_counts_from_the_start() -> None:
     view = Skills(log)
     canvas = drawn(view)
     assert [mark for mark, _ in stacks(canvas)["request 1"]] == ["system", "injected"]
-    assert canvas["tokens 1"].lines == ("≈1,600 tokens",)
+    assert canvas["tokens 1"].lines == ("≈1,600",)
     assert canvas["problem 0"].lines == ("✗ bad/SKILL.md: no",)
+    assert canvas["problem 0"].y > canvas["legend system"].y, "below the picture and its legend"
     assert "preloaded, ≈1,000 tokens" in view.html()
 
 

@@ -19,13 +19,17 @@ from learnkit.views.drawing import blocks, theme
 from learnkit.views.drawing.text import esc
 from learnkit.views.drawing.theme import Mark
 
+Json = dict[str, Any]
+#: Shortens a text.
+Cut = Callable[[str], str]
+
 
 @dataclass(frozen=True, slots=True)
 class MessageCard:
     """One message and its fragment."""
 
     index: int
-    message: dict[str, Any]
+    message: Json
     injected: bool
     tokens: int
     html: str
@@ -67,7 +71,7 @@ class Array:
     Attributes:
         lane: the agent's name.
         cards: its messages.
-        calls: call id -> name of the tool, and the mark of the call's status.
+        calls: call id -> name of the tool, mark of the call's status, and place in its message.
         tokens: of all its messages.
         prompted: whether the next message is a person's.
         waiting: whether the model has the array.
@@ -83,7 +87,7 @@ class Array:
 
     lane: str
     cards: tuple[MessageCard, ...] = ()
-    calls: dict[str, tuple[str, Mark]] = field(default_factory=dict)
+    calls: dict[str, tuple[str, Mark, int]] = field(default_factory=dict)
     tokens: int = 0
     prompted: bool = False
     waiting: bool = False
@@ -144,7 +148,7 @@ def _kept(array: Array, number: int) -> Array:
     return replace(array, requests=requests, sent=min(array.sent, number))
 
 
-def _added(array: Array, message: dict[str, Any], index: int | None) -> Array:
+def _added(array: Array, message: Json, index: int | None) -> Array:
     """Put a message at its index: at the end, or in place of all messages from there on."""
     place = len(array.cards) if index is None else min(index, len(array.cards))
     user = message.get("role") != "assistant"
@@ -152,18 +156,13 @@ def _added(array: Array, message: dict[str, Any], index: int | None) -> Array:
     injected = user and not results and place > 0 and not array.prompted
     calls = {**array.calls, **_opened(message)}
     kept, card = array.cards[:place], message_card(array, place, message, injected, calls)
-    grown = replace(
-        _kept(array, place),
-        waiting=False,
-        cards=(*kept, card),
-        calls=calls,
-        tokens=sum(one.tokens for one in kept) + card.tokens,
-        prompted=array.prompted and (not user or bool(results)),
-    )
+    cards, asked = (*kept, card), array.prompted and (not user or bool(results))
+    grown = replace(_kept(array, place), waiting=False, cards=cards, calls=calls, prompted=asked)
+    grown = replace(grown, tokens=sum(one.tokens for one in cards))
     return _marked(grown, _answers(results)) if results else grown
 
 
-def _rewritten(array: Array, messages: Sequence[dict[str, Any]]) -> Array:
+def _rewritten(array: Array, messages: Sequence[Json]) -> Array:
     """The array with new messages; a message that hasn't changed keeps its card."""
     persons = [card.message for card in array.cards if not card.injected]
     calls = dict(array.calls)
@@ -186,18 +185,18 @@ def _rewritten(array: Array, messages: Sequence[dict[str, Any]]) -> Array:
     return replace(array, cards=tuple(cards), calls=calls, tokens=tokens)
 
 
-def _held(message: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+def _held(message: Json, kind: str) -> list[Json]:
     return [block for block in blocks_of(message.get("content")) if block.get("type") == kind]
 
 
-def _opened(message: dict[str, Any]) -> dict[str, tuple[str, Mark]]:
+def _opened(message: Json) -> dict[str, tuple[str, Mark, int]]:
     return {
-        str(block.get("id")): (str(block.get("name", "?")), theme.PENDING)
-        for block in _held(message, "tool_use")
+        str(block.get("id")): (str(block.get("name", "?")), theme.PENDING, place)
+        for place, block in enumerate(_held(message, "tool_use"))
     }
 
 
-def _answers(results: list[dict[str, Any]]) -> dict[str, Mark]:
+def _answers(results: list[Json]) -> dict[str, Mark]:
     return {
         str(block.get("tool_use_id")): theme.FAILED if blocks.is_broken(block) else theme.DONE
         for block in results
@@ -207,7 +206,7 @@ def _answers(results: list[dict[str, Any]]) -> dict[str, Mark]:
 def _marked(array: Array, marks: dict[str, Mark]) -> Array:
     """Set the status of calls, and redraw the card that has them."""
     changed = {
-        call: (array.calls[call][0], mark)
+        call: (array.calls[call][0], mark, array.calls[call][2])
         for call, mark in marks.items()
         if call in array.calls and array.calls[call][1] is not mark
     }
@@ -224,12 +223,7 @@ def _marked(array: Array, marks: dict[str, Mark]) -> Array:
 
 
 def message_card(
-    array: Array,
-    index: int,
-    message: dict[str, Any],
-    injected: bool,
-    calls: dict[str, Any],
-    cut: Callable[[str], str] = excerpt,
+    array: Array, index: int, message: Json, injected: bool, calls: Json, cut: Cut = excerpt
 ) -> MessageCard:
     """A message with its fragment: its calls with their status, and its texts cut."""
     lane, tokens = array.lane, estimate_tokens(message)
@@ -247,13 +241,13 @@ def message_card(
             # In a card that is injected as a whole, its mark says so already.
             parts.append(blocks.text(str(block.get("text", "")), seen_result))
         elif kind == "tool_use":
-            status = calls.get(str(block.get("id")), ("", None))[1] if array.marked else None
-            parts.append(blocks.call(block, lane, status))
+            _, status, place = calls.get(str(block.get("id")), ("", None, None))
+            drawn = blocks.call(block, lane, status if array.marked else None)
+            parts.append(blocks.joined(drawn, place))
         elif kind == "tool_result":
             seen_result = True
-            call = calls.get(str(block.get("tool_use_id")))
-            name = call[0] if call else None
-            parts.append(blocks.result(block, lane, name, array.marked))
+            name, _, place = calls.get(str(block.get("tool_use_id")), (None, None, None))
+            parts.append(blocks.joined(blocks.result(block, lane, name, array.marked), place))
         elif kind in ("thinking", "redacted_thinking"):
             parts.append(blocks.thinking(block))
         else:
@@ -261,7 +255,7 @@ def message_card(
     return replace(card, html="".join([*parts, "</article>"]))
 
 
-def _prompted(array: Array, text: str, tools: Sequence[dict[str, Any]]) -> Array:
+def _prompted(array: Array, text: str, tools: Sequence[Json]) -> Array:
     """The array with the system prompt and the tools, which are sent with each request."""
     if not text and not tools:
         return array

@@ -16,7 +16,7 @@ from learnkit.views.drawing.text import esc
 from learnkit.views.drawing.theme import Mark
 
 #: Lines and characters of a short text. A longer one is folded, with a button that opens it.
-SHORT = 3, 240
+SHORT = 8, 400
 #: How a call ends that ran no tool, or whose tool raised; and a command that reports a failure.
 _BROKEN = re.compile(r"^There is no tool |^(\w*Error|\w*Exception)\b|^error \d+$")
 _FAILED = re.compile(rf"{_BROKEN.pattern}|\[exit code [1-9]\d*\]\s*$")
@@ -53,10 +53,11 @@ def long_text(text: str, kind: str = "prose") -> str:
 
 
 def tokens(number: int, new: int = 0) -> str:
-    """A number of tokens beside its length, on the scale of the page."""
+    """A number of tokens at the end of its length, on the scale of the page."""
     part = f'<u class="fresh" style="--n:{new}"></u>' if new else ""
+    said = f' <span class="t-fresh">{new:,} new</span>' if new else ""
     length = f'<u style="--n:{number - new}"></u>{part}'
-    return f'<span class="tokens"><i>{length}</i><b>≈ {number:,}</b></span>'
+    return f'<span class="tokens">{length}<b>≈ {number:,}{said}</b></span>'
 
 
 def short_id(call_id: object) -> str:
@@ -85,25 +86,29 @@ def pair(lane: str, call_id: object) -> str:
 def call(block: dict[str, Any], lane: str, status: Mark | None = None) -> str:
     """A tool call: its name, its status, its id, and its input."""
     state = _state(status.key, status.label) if status else ""
-    text = arguments(block.get("input", {}))
-    name = str(block.get("name", "?"))
+    name, text = str(block.get("name", "?")), arguments(block.get("input", {}))
     return _block(theme.CALL, name, state, text, lane, block.get("id"))
 
 
-def result(
-    block: dict[str, Any],
-    lane: str,
-    name: str | None = "",
-    marked: bool = True,
-) -> str:
+def result(block: dict[str, Any], lane: str, name: str | None = "", marked: bool = True) -> str:
     """A tool result, marked when it is an error, or reads like one."""
-    mark = theme.ERROR if block.get("is_error") else theme.RESULT
     text, state = content_text(block.get("content")), ""
+    mark = _mark(block, text) if marked or block.get("is_error") else theme.RESULT
     if name is None:
         state = _state("error", f"{theme.ERROR.glyph} no call has this id")
-    elif marked and mark is theme.RESULT and (said := failure(text)):
-        state = _state("error", f"{theme.ERROR.glyph} {said}")
+    elif mark is theme.UNMARKED:
+        state = _state("error", failure(text))
     return _block(mark, name or "", state, text, lane, block.get("tool_use_id"))
+
+
+def _mark(block: dict[str, Any], text: str) -> Mark:
+    plain = theme.UNMARKED if failure(text) else theme.RESULT
+    return theme.ERROR if block.get("is_error") else plain
+
+
+def joined(block: str, place: int | None) -> str:
+    """A call or a result with its half of the line between them, in one of three lanes."""
+    return block if place is None else f'<div class="joined" style="--p:{place % 3}">{block}</div>'
 
 
 def _state(key: str, said: str) -> str:
@@ -111,11 +116,14 @@ def _state(key: str, said: str) -> str:
 
 
 def _block(mark: Mark, name: str, state: str, text: str, lane: str, call_id: object) -> str:
+    # A text of one line stands beside its head.
+    short = " short" * ("\n" not in text.rstrip() and len(text) <= SHORT[1])
     body = long_text(text, "code") if text else '<div class="code none">(empty)</div>'
-    short = f'<span class="id" title="{esc(call_id)}">id {esc(short_id(call_id))}</span>'
+    chip = f'<span class="id" title="{esc(call_id)}">id {esc(short_id(call_id))}</span>'
+    start = f'<div class="block m-{mark.key}{short}" data-pair="{esc(pair(lane, call_id))}"'
     return (
-        f'<div class="block m-{mark.key}" data-pair="{esc(pair(lane, call_id))}" tabindex="0">'
-        f'<div class="line">{label(mark, f" <b>{esc(name)}</b>" if name else "")}{state}{short}'
+        f'{start} tabindex="0">'
+        f'<div class="line">{label(mark, f" <b>{esc(name)}</b>" if name else "")}{state}{chip}'
         f"</div>{body}</div>"
     )
 
@@ -179,9 +187,8 @@ def lines(message: dict[str, Any], injected: bool = False) -> list[BlockLine]:
             found.append(BlockLine(theme.CALL, text, str(block.get("id")), name))
         elif kind == "tool_result":
             injected = True  # text after results isn't the user's
-            mark = theme.ERROR if block.get("is_error") else theme.RESULT
             text = content_text(block.get("content")) or "(empty)"
-            found.append(BlockLine(mark, text, str(block.get("tool_use_id"))))
+            found.append(BlockLine(_mark(block, text), text, str(block.get("tool_use_id"))))
         elif kind in ("thinking", "redacted_thinking"):
             found.append(BlockLine(None, f"thinking: {block.get('thinking') or '(not shown)'}"))
         else:

@@ -52,6 +52,7 @@ _AMBER = Tone("#74480a", "#fcf3e2", "#ad7518"), Tone("#f0c884", "#332713", "#b38
 _GREEN = Tone("#1b5a39", "#eaf5ef", "#3d8c62"), Tone("#9fd8b6", "#152c20", "#4c9a70")
 _RED = Tone("#9b1c1c", "#fdeeee", "#c84646"), Tone("#f9b0aa", "#3a1b1b", "#d0605b")
 _GREY = Tone("#484e57", "#f2f3f5", "#7b828c"), Tone("#c3c8d0", "#26292e", "#838b97")
+_UNSURE = Tone("#484e57", "#f2f3f5", "#c84646"), Tone("#c3c8d0", "#26292e", "#d0605b")
 _TEAL = Tone("#0f565f", "#e5f4f5", "#2d8691"), Tone("#93d6dc", "#122c30", "#3f96a0")
 
 USER = Mark("user", "■", "user", *_BLUE)
@@ -59,6 +60,8 @@ ASSISTANT = Mark("assistant", "◆", "assistant", *_VIOLET)
 CALL = Mark("call", "→", "call", *_AMBER)
 RESULT = Mark("result", "←", "result", *_GREEN)
 ERROR = Mark("error", "✗", "error", *_RED, line="dashed")
+#: A result that reads like a failure and isn't marked as one: it is neither an error nor green.
+UNMARKED = Mark("unmarked", "⇠", "result", *_UNSURE, line="dashed")
 SYSTEM = Mark("system", "▲", "system", *_GREY)
 INJECTED = Mark("injected", "✉\ufe0e", "injected", *_TEAL, line="dotted")
 
@@ -120,7 +123,7 @@ AGENTS = tuple(
 MARKS = {
     mark.key: mark
     for mark in (
-        *(USER, ASSISTANT, CALL, RESULT, ERROR, SYSTEM, INJECTED),
+        *(USER, ASSISTANT, CALL, RESULT, ERROR, UNMARKED, SYSTEM, INJECTED),
         *(PENDING, READY, ACTIVE, DONE, FAILED, BLOCKED, WORKING, IDLE, SHUTDOWN),
         *(CACHED, FRESH, OUTPUT, CAUSE, PLAIN, *AGENTS),
     )
