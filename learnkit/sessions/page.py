@@ -339,10 +339,8 @@ def _thread(session: Session, one: Thread, shown: int, badges: _Badges) -> str:
             f'<div class="later" data-turns="{esc(names)}" style="{size}">'
             f'<script type="application/gzip">{packed}</script></div>'
         )
-    head = (
-        f'<div class="agent"><h3>↳ {esc(one_line(one.title, 120))}</h3>' if one.parent else "<div>"
-    )
-    return f"{head}{''.join(parts)}</div>"
+    head = f' class="agent"><h3>↳ {esc(one_line(one.title, 120))}</h3>' if one.parent else ">"
+    return f"<div{head}{''.join(parts)}</div>"
 
 
 def _about(session: Session, one: Thread, turn: Turn) -> str:
