@@ -142,7 +142,7 @@ def test_a_thousand_turns_are_less_than_three_megabytes() -> None:
         made.turn(bash("make", "".join(letters.choices(CHARACTERS, k=2400))))
     html = page(made.end())
     assert len(html.encode()) < 3_000_000
-    assert len(Read(html).places) == 1001
+    assert len({place for place in Read(html).places if place.startswith("t-lead-")}) == 1001
     assert "Texts are cut at 700 characters." in html
 
 
