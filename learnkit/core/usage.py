@@ -36,6 +36,11 @@ class Usage:
     unknown: int = 0
     simulated: bool = False
 
+    @property
+    def sent(self) -> int:
+        """All tokens that were sent, whether or not the cache had them."""
+        return self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
+
     @classmethod
     def of(
         cls,

@@ -206,9 +206,8 @@ def old_output(one: Thread, session: Session) -> Iterator[Finding]:
     for what, size in old.most_common(1):
         share = size / max(one.fixed() + last.estimate, 1)
         if size >= OLD_TOKENS and share >= OLD_SHARE:
-            said = (
-                f"{share:.0%} of the longest request was {what} from more than {OLD} turns before."
-            )
+            old_ones = f"{what} from more than {OLD} turns before"
+            said = f"{share:.0%} of the longest request was {old_ones}."
             yield Finding(said, ((one.lane, last.number),), size)
 
 

@@ -19,10 +19,10 @@ from learnkit.core.catalog import PRICES_OF
 from learnkit.core.usage import Usage
 from learnkit.events.log import EventLog
 from learnkit.events.sentences import stopped
-from learnkit.events.text import count, excerpt, listed, one_line, quoted
+from learnkit.events.text import count, excerpt, one_line, quoted
 from learnkit.sessions import charts
 from learnkit.sessions.charts import anchor, lasted
-from learnkit.sessions.findings import FINDERS, OUTCOME, Finding, findings, tokens
+from learnkit.sessions.findings import FINDERS, Finding, findings, tokens
 from learnkit.sessions.redact import HIDDEN
 from learnkit.sessions.turns import Session, Thread, Turn, session_of
 from learnkit.views.compaction import Compaction
@@ -45,6 +45,9 @@ PART, SHOWN, BYTES = 20, (2300, 700, 200, 60), 2_500_000
 #: What the tokens of findings are.
 _UNIT = """<p class="kind">Full-price tokens: one read from the cache counts a tenth, so a result
 costs its length once, then a tenth in each later request. Findings overlap: don’t add them.</p>"""
+
+#: The numbers of a turn's findings, as links to them.
+_Badges = dict[tuple[str, int], str]
 
 _REMOVED = re.compile(f"{HIDDEN}+")
 _FORMATS = {"claude-code": "Claude Code", "codex": "Codex", "atif": "ATIF"}
@@ -80,7 +83,7 @@ def page(
         _time(session) if session.lead.turns and session.end > session.begin else "",
         _agents(session) if len(session.threads) > 1 else "",
         _compaction(session) if session.lead.cuts else "",
-        _turns(session),
+        _turns(session, found),
     ]
     said = "".join(f"<p>{esc(note)}</p>" for note in (*notes, *_read(session)))
     body = (
@@ -104,11 +107,9 @@ def _look() -> str:
 
 
 def _scripts() -> str:
-    files = (Path(frozen.__file__).with_name("player.css"), _HERE / "turn.css", _HERE / "page.js")
-    player, turn, script = (file.read_text("utf-8") for file in files)
-    sheet = f"{theme.stylesheet()}{player}{Messages.css}{turn}"
+    turn, script = ((_HERE / name).read_text("utf-8") for name in ("turn.css", "page.js"))
     return (
-        f'<script type="text/plain" id="sheet">{sheet}</script>'
+        f'<script type="text/plain" id="sheet">{frozen.sheet()}{Messages.css}{turn}</script>'
         f'<script type="module">{script}</script>'
     )
 
@@ -120,18 +121,11 @@ def _header(session: Session, found: Sequence[Finding], above: str) -> str:
     about, lead, cost = session.about, session.lead, Usage.of(session.replies).cost
     waited = f", {lasted(session.waited)} of it waiting for you" * (session.waited >= 60)
     took = session.end - session.begin
-    parts = [
-        PurePath(about.cwd).name,
-        _FORMATS.get(about.format, one_line(about.format, 20)),
-        _when(session, 0, "%-d %b %Y, %H:%M"),
-        count(len(lead.turns), "turn"),
-        (lasted(took) + waited) * (took >= 1),
-        f"${cost:.2f}" if cost else "",
-    ]
-    doubts = sum(one.kind in OUTCOME for one in found)
-    said = [f"{count(doubts, 'doubt')} about the result"] * bool(doubts)
-    said += [f"{count(len(found) - doubts, 'way')} to save tokens or time"] * (doubts < len(found))
-    title = listed(said) or "Nothing stands out in this session."
+    parts = [PurePath(about.cwd).name, _FORMATS.get(about.format, one_line(about.format, 20))]
+    parts += [_when(session, 0, "%-d %b %Y, %H:%M"), count(len(lead.turns), "turn")]
+    parts += [(lasted(took) + waited) * (took >= 1), f"${cost:.2f}" if cost else ""]
+    parts += [count(len(found), "finding")] * bool(found)
+    title = found[0].sentence if found else "Nothing stands out in this session."
     alt = "Tokens of each request, and what filled it. A press on a column leads to its turn."
     figure = _figure(lambda width: charts.context(lead, found, width), alt) if lead.turns else ""
     above = above or (quoted(about.title, 110) if about.title else "")
@@ -155,10 +149,6 @@ def _when(session: Session, at: float, form: str) -> str:
     started = session.about.started
     known = 0 < started < 2**33
     return datetime.fromtimestamp(started + at).astimezone().strftime(form) if known else ""
-
-
-def _sent(usage: Usage) -> int:
-    return usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens
 
 
 def _figure(draw: Callable[[float], Canvas], alt: str) -> str:
@@ -209,22 +199,24 @@ def _section(kind: str, title: str, body: str, line: str = "") -> str:
 
 def _numbers(session: Session) -> str:
     lead, calls, usage = session.lead, list(session.calls), Usage.of(session.replies)
-    sent, failed = _sent(usage), sum(call.failed for call in calls)
+    names = Counter(one_line(call.name, 30) for call in calls if call.failed)
+    failed = ", ".join(f"{name} {number:,}" for name, number in names.most_common())
     retries = sum(one.retries for one in session.threads.values())
     facts = [
         ("turns", f"{len(lead.turns):,}", f"after {count(lead.prompts, 'prompt')}"),
-        ("tokens sent", short(sent), f"{usage.cache_read_input_tokens / max(sent, 1):.0%} cached"),
+        (
+            "tokens sent",
+            short(usage.sent),
+            f"{usage.cache_read_input_tokens / max(usage.sent, 1):.0%} cached",
+        ),
         ("tokens written", short(usage.output_tokens), ""),
         ("longest request", short(max(map(lead.size, lead.turns), default=0)), "tokens"),
-        ("tool calls", f"{len(calls):,}", f"{failed:,} failed" * bool(failed)),
+        ("tool calls", f"{len(calls):,}", f"failed: {failed}" * bool(failed)),
         ("failed requests", f"{retries:,}", "or sent again"),
     ]
     shown = (fact for fact in facts if fact[1] != "0")
-    rows = (f"<div><dt>{a}</dt><dd>{b}<small>{c}</small></dd></div>" for a, b, c in shown)
-    names = Counter(one_line(call.name, 30) for call in calls if call.failed)
-    each = ", ".join(f"{name} {number:,}" for name, number in names.most_common())
-    said = f"<p>{esc(f'Failed calls: {each}.')}</p>" if failed else ""
-    return f"<section><dl>{''.join(rows)}</dl>{said}</section>"
+    rows = (f"<div><dt>{a}</dt><dd>{b}<small>{esc(c)}</small></dd></div>" for a, b, c in shown)
+    return f"<section><dl>{''.join(rows)}</dl></section>"
 
 
 def _filled(lead: Thread) -> str:
@@ -243,20 +235,16 @@ def _filled(lead: Thread) -> str:
     whole = lead.fixed() == lead.head
     by = "as the log has them" if whole else "by the file’s counts (it doesn’t hold them)"
     fixed = f" System prompt and tools: ≈{lead.fixed():,}, {by}." if lead.fixed() else ""
-    return _section(
-        "What fills the context, by tool and by file",
-        f"{most}: {share:.0%} of the longest request.",
-        f"<table>{body}</table>",
-        f"Turn {turn.number} had {lead.size(turn):,} tokens.{fixed}",
-    )
+    title = f"{most}: {share:.0%} of the longest request."
+    line = f"Turn {turn.number} had {lead.size(turn):,} tokens.{fixed}"
+    return _section("What fills the context", title, f"<table>{body}</table>", line)
 
 
 def _time(session: Session) -> str:
     tools, model = map(charts.busy, charts.worked(*session.threads.values()))
     waits = f", and {lasted(session.waited)} went by waiting for you" if session.waited >= 1 else ""
-    alt = "When the model and its tools worked, and when you were waited for."
     title = f"The model worked {lasted(model)}, its tools {lasted(tools)}{waits}."
-    return _section("Time", title, _figure(lambda width: charts.time_line(session, width), alt))
+    return _section("Time", title, _figure(lambda width: charts.time_line(session, width), title))
 
 
 def _compaction(session: Session) -> str:
@@ -282,7 +270,7 @@ def _agents(session: Session) -> str:
         name = esc(one_line("main agent" if one is session.lead else one.title or one.lane, 70))
         if one.turns:
             name = f'<a href="#{esc(anchor(one.lane, 1))}">{name}</a>'
-        below = f"{_sent(rolled):,}" if any(child.parent == one.lane for child in every) else ""
+        below = f"{rolled.sent:,}" if any(child.parent == one.lane for child in every) else ""
         cost = f"${rolled.cost:.2f}" if rolled.cost else "–"
         few = f"{len(one.turns)}", f"{len(one.calls)}", cost
         cells = "".join(f'<td class="n extra">{value}</td>' for value in few)
@@ -293,7 +281,7 @@ def _agents(session: Session) -> str:
     head = f'<th>agent</th>{few}<th class="n">tokens sent</th><th class="n">with subagents</th>'
     others = [one for one in every if one is not session.lead]
     theirs = sum(t.usage.sent for one in others for t in one.turns)
-    share = theirs / max(_sent(Usage.of(session.replies)), 1)
+    share = theirs / max(Usage.of(session.replies).sent, 1)
     noun = "subagent" if all(one.parent for one in others) else "other agent"
     title = f"{count(len(others), noun)} sent {share:.0%} of all tokens."
     return _section("Agents", title, f"<table><tr>{head}</tr>{rows(None, 0)}</table>")
@@ -302,19 +290,24 @@ def _agents(session: Session) -> str:
 # Every turn.
 
 
-def _turns(session: Session) -> str:
+def _turns(session: Session, found: Sequence[Finding]) -> str:
     every = [one for one in session.threads.values() if one.turns]
+    badges: _Badges = {}
+    for number, finding in enumerate(found, start=1):
+        badge = f'<a class="disc" href="#f{number}" title="{esc(finding.sentence)}">{number}</a>'
+        badges |= {turn: badges.get(turn, "") + badge for turn in finding.turns}
     for shown in SHOWN:
-        parts = "".join(_thread(session, one, shown) for one in every)
+        parts = "".join(_thread(session, one, shown, badges) for one in every)
         if len(parts) < BYTES:
             break
     script = "<noscript><p>Turns are drawn by a script, which is off.</p></noscript>"
     cut = f"Texts are cut at {shown:,} characters." if shown < SHOWN[0] else ""
-    title = f"Every message of {count(sum(len(one.turns) for one in every), 'turn')}."
+    agents = f" of {len(every)} agents" * (len(every) > 1)
+    title = f"Every message of {count(sum(len(one.turns) for one in every), 'turn')}{agents}."
     return _section("Messages", title, script + parts, cut)
 
 
-def _thread(session: Session, one: Thread, shown: int) -> str:
+def _thread(session: Session, one: Thread, shown: int, badges: _Badges) -> str:
     ends = {True: theme.FAILED, False: theme.DONE}
     calls = {
         id: (call.name, theme.PENDING if call.end is None else ends[call.failed], place)
@@ -335,8 +328,8 @@ def _thread(session: Session, one: Thread, shown: int) -> str:
                 index += 1
             html += (
                 f'<article class="turn" id="{esc(anchor(one.lane, turn.number))}" tabindex="-1">'
-                f"<h3>Turn {turn.number} <span>{esc(_about(session, one, turn))}</span></h3>"
-                f"{cards}</article>"
+                f"<h3>Turn {turn.number} {badges.get((one.lane, turn.number), '')}"
+                f"<span>{esc(_about(session, one, turn))}</span></h3>{cards}</article>"
             )
         html = html.replace('"note">from the harness<', '"note">a tool’s result<')
         packed = base64.b64encode(gzip.compress(html.encode(), mtime=0)).decode()
@@ -346,8 +339,8 @@ def _thread(session: Session, one: Thread, shown: int) -> str:
             f'<div class="later" data-turns="{esc(names)}" style="{size}">'
             f'<script type="application/gzip">{packed}</script></div>'
         )
-    head = f"<h3>{esc(one_line(one.title, 120))}</h3>" if one.parent else ""
-    return head + "".join(parts)
+    head = f' class="agent"><h3>↳ {esc(one_line(one.title, 120))}</h3>' if one.parent else ">"
+    return f"<div{head}{''.join(parts)}</div>"
 
 
 def _about(session: Session, one: Thread, turn: Turn) -> str:
@@ -355,7 +348,9 @@ def _about(session: Session, one: Thread, turn: Turn) -> str:
     sent = f"{'' if turn.usage.known else '≈'}{one.size(turn):,} tokens"
     sent += f", {cached:,} from the cache" if cached else ""
     took = "no reply" if turn.replied is None else duration(round(turn.replied - turn.asked, 1))
-    return " · ".join(filter(None, [_when(session, turn.asked, "%X"), sent, took, turn.model]))
+    before = one.turns[turn.number - 2].model if turn.number > 1 else ""
+    model = turn.model if turn.model != before else ""
+    return " · ".join(filter(None, [_when(session, turn.asked, "%X"), sent, took, model]))
 
 
 def _read(session: Session) -> Iterator[str]:

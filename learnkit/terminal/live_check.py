@@ -140,9 +140,8 @@ def _usage(agent: Agent, usage: dict[str, Any]) -> Finding:
         advice = "tokens are estimated, and there is no cost"
         return Finding("usage", False, "not sent", advice)
     total = Usage.of(agent.events, prices=agent.prices)
-    sent = total.input_tokens + total.cache_creation_input_tokens + total.cache_read_input_tokens
     cost = "no known price" if total.cost is None else f"${total.cost:.4f}"
-    found = f"{sent:,} tokens in, {total.output_tokens:,} out, {cost}"
+    found = f"{total.sent:,} tokens in, {total.output_tokens:,} out, {cost}"
     return Finding("usage", True, found)
 
 

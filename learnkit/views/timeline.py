@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 from learnkit.events import loop
@@ -24,7 +25,9 @@ from learnkit.views.drawing.plot import legend
 from learnkit.views.drawing.time_axis import Axis, duration
 
 #: Height of a row, and of what stands in it, in pixels.
-_ROW, _BAR = 34, 24
+_ROW, _BAR = 40, 24
+#: Begin and end, in seconds.
+Times = tuple[float, float]
 #: The most boxes of a kind in a row.
 _MOST = 30
 #: A call that only asks how a job is doing; nobody makes it if there are no jobs.
@@ -179,6 +182,11 @@ class State:
         """The run that grows."""
         return self.runs[-1]
 
+    @property
+    def before(self) -> float:
+        """Seconds of what it is compared with: the first run, or its own work without jobs."""
+        return self.runs[0].now if self.runs[1:] else self.run.serial
+
 
 class Timeline(Diagram[State]):
     """Turns, tool calls and background jobs over time.
@@ -202,18 +210,13 @@ class Timeline(Diagram[State]):
         on_intent: Callable[[dict[str, Any]], object] | None = None,
     ) -> None:
         runs: dict[str, Any] = dict(events) if isinstance(events, Mapping) else {"": events}
-        *self._names, self._last = runs or {"": []}
-        self._earlier = [runs[name] for name in self._names]
-        last = runs.get(self._last, [])
+        self._last, last = runs.popitem() if runs else ("", [])
+        self._earlier = runs
         super().__init__(last, lane=lane, on_intent=on_intent)
 
     def init(self) -> State:
-        runs = []
-        for name, events in zip(self._names, self._earlier, strict=True):
-            run = Run(name)
-            for event in filter(self.wants, events):
-                run = _grown(run, event)
-            runs.append(run)
+        earlier = self._earlier.items()
+        runs = (reduce(_grown, filter(self.wants, events), Run(name)) for name, events in earlier)
         return State((*runs, Run(self._last)))
 
     def fold(self, state: State, event: Event) -> State:
@@ -221,8 +224,7 @@ class Timeline(Diagram[State]):
         return state if run is state.run else State((*state.runs[:-1], run))
 
     def says(self, state: State) -> list[str]:
-        first, run = state.runs[0], state.run
-        before = run.serial if run is first else first.now
+        first, run, before = state.runs[0], state.run, state.before
         share = 1 - run.now / before if run.done and before else 0.0
         less = f"{share:.0%} less." if share > 0.005 else ""
         far, waits = duration(run.now), f"The model waits {duration(run.waited)}"
@@ -230,13 +232,13 @@ class Timeline(Diagram[State]):
             if not before:
                 return ["No work so far."]
             takes = f"The work takes {far}{'' if run.done else ' so far'}"
-            once = f" instead of {duration(before)} one after the other."
-            once = once if before > run.now * 1.005 else ", as long as one thing after the other."
-            return [f"{takes}{once}", less, f"{waits} for its jobs." if run.waited else ""]
-        now = f"{run.name}{'' if run.done else ', so far'}: {far}"
-        others = [f"{one.name}: {duration(one.now)}." for one in state.runs[1:-1]]
+            once = f"{takes} instead of {duration(before)} one after the other."
+            once = once if before > run.now * 1.005 else f"Nothing overlaps: t{takes[1:]}."
+            return [once, less, f"{waits} for its jobs." if run.waited else ""]
+        now = f"{run.name[:1].upper()}{run.name[1:]}{'' if run.done else ', so far'}: {far}"
+        now += f" instead of {duration(before)}." if run.done else "."
         waits = f"{waits} instead of {duration(first.waited)}." if run.done else ""
-        return [f"{first.name}: {duration(first.now)}, {now}.", less, waits, *others]
+        return [now, less, waits]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -296,8 +298,10 @@ class _Sheet:
     def __init__(self, canvas: Canvas, state: State) -> None:
         self.canvas, self.state = canvas, state
         self.left = 66.0 if canvas.width < 560 else 84.0
-        self.right = canvas.width - 12
-        far = max(run.now for run in state.runs)
+        self.right = canvas.width - 6
+        # What is saved stands behind the end.
+        self.saved = state.run.done and state.before > state.run.now * 1.005
+        far = max(state.before * self.saved, *(run.now for run in state.runs))
         self.axis = Axis(far, self.left, self.right - self.left)
         self.x = self.axis.x
 
@@ -305,20 +309,17 @@ class _Sheet:
         canvas, y = self.canvas, 24.0
         every = [(place, key) for place, run in enumerate(self.state.runs) for key in _rows(run)]
         tops: dict[tuple[int, str], float] = {}
-        heads: dict[int, float] = {}
+        bands: dict[int, tuple[float, float]] = {}
         for place, key in every[:rows]:
-            if self.state.runs[place].name and place not in heads:
-                heads[place] = y
-                y += 32
+            run = self.state.runs[place]
+            if run.name and place not in bands:
+                canvas.text(f"run {place}", 0, y + 16, f"{run.name}: {duration(run.now)}", "b")
+                y += 26
             tops[place, key] = y
             y += _ROW
+            bands[place] = bands.get(place, (tops[place, key],))[0], y
         if tops:
-            self.axis.ruled(canvas, 0, (0, y))
-        for place, top in heads.items():
-            run = self.state.runs[place]
-            path = f"M0 0H{self.x(run.now) - self.left:.1f}m0 -5v10"
-            canvas.edge(f"total {place}", path, "", "w", x=self.left, y=top + 24)
-            canvas.text(f"run {place}", 2, top + 14, f"{run.name}: {duration(run.now)}", "b")
+            self.axis.ruled(canvas, 0, (0, 14), *bands.values())
         for (place, key), top in tops.items():  # the arrows lie under everything else
             job = self.state.runs[place].jobs.get(key)
             if job and job.end is not None and job.told is not None:
@@ -332,12 +333,21 @@ class _Sheet:
                 self.job(f"{place} {key}", run.jobs[key], run.now, top)
             else:
                 self.worker(f"{place} {key}", key[3:], run, top)
+        if self.saved and (last := len(self.state.runs) - 1) in bands:
+            self.bracket(bands[last][0] + _BAR / 2)
         y += 20 * canvas.left_out("gone", self.left, y + 14, len(every) - len(tops), "row")
-        canvas.height = legend(canvas, 2, y + 2, self.signs()) + 4
+        canvas.height = legend(canvas, 0, y + 2, self.signs(), "p") + 4
 
-    def box(
-        self, key: str, times: tuple[float, float], y: float, mark: str, label: str, says: str
-    ) -> None:
+    def bracket(self, y: float) -> None:
+        """What was saved, from the end to where it would have been, beside the last run's agent."""
+        x, end = self.x(self.state.run.now), self.x(self.state.before)
+        path = f"M0 -6V6M0 0H{end - x:.1f}m0 -6v12"
+        self.canvas.edge("saved", path, theme.DONE.key, "w", x=x, y=y + 6)
+        took = duration(round(self.state.before - self.state.run.now, 1))
+        said = f"{took} saved" if end - x > display.text_width(f"{took} saved", "b") + 8 else took
+        self.canvas.text("saved is", (x + end) / 2, y - 2, said, "bc", theme.DONE.key)
+
+    def box(self, key: str, times: Times, y: float, mark: str, label: str, says: str) -> None:
         """A length of time: a box with its label, or a bar where there is no room for one."""
         x, end = map(self.x, times)
         wide = max(end - x, 2)
@@ -350,7 +360,7 @@ class _Sheet:
     def worker(self, key: str, name: str, run: Run, y: float) -> None:
         """The row of an agent: its turns, its calls, and where it waits."""
         worker = run.workers[name]
-        self.canvas.text(f"name {key}", 2, y + 16, name, "b", width=self.left - 6)
+        self.canvas.text(f"name {key}", 0, y + 16, name, "b", width=self.left - 6)
         spans = [one if one.end is not None else replace(one, end=run.now) for one in worker.spans]
         for mark in ("idle", "call", "assistant"):
             for group in self.grouped([one for one in spans if one.mark == mark and one.long]):
@@ -364,7 +374,7 @@ class _Sheet:
         told = {job.told for job in run.jobs.values() if job.agent == name}
         for at in sorted(at for at in told if at is not None):
             says = f"at {duration(at)} a request delivers the results of finished jobs"
-            spot = self.x(at), y + _BAR + 2
+            spot = self.x(at), y + (_BAR + _ROW) / 2
             self.canvas.dot(f"told {key} {at:g}", *spot, 7, "injected", "✉\ufe0e", says=says)
 
     def grouped(self, spans: list[Span]) -> list[list[Span]]:
@@ -383,19 +393,18 @@ class _Sheet:
 
     def job(self, key: str, job: Job, now: float, y: float) -> None:
         """The row of a job; its label stands in it, or beside it where there is more room."""
-        self.canvas.text(f"name {key}", 12, y + 16, f"job {job.number}", width=self.left - 14)
+        self.canvas.text(f"name {key}", 0, y + 16, f"job {job.number}", width=self.left - 6)
         end, mark = now if job.end is None else job.end, job.mark.key
         x, right = self.x(job.begin), self.x(max(end, job.told or 0))
         label, took = one_line(job.label, 200), duration(end - job.begin)
         says = f"Job {job.number}, {took}, {job.status}: {one_line(job.command, 160)}"
-        after, before = self.right - right - 10, x - self.left - 10
         inside = self.x(end) - x - 16
-        fits = inside > 40 and display.fitting(label, inside) == label
-        fits = fits or inside > max(after, before, 60)
-        self.box(f"job {key}", (job.begin, end), y, mark, label if fits else "", says)
-        follows = after >= before or display.fitting(label, after) == label
-        spot, style, room = (right + 10, "", after) if follows else (x - 10, "e", before)
-        if not fits and room >= 40:
+        places = [(inside, 0.0, ""), (self.right - right - 10, right + 10, "")]
+        places += [(x - self.left - 10, x - 10, "e")]
+        whole = [one for one in places if one[0] > 40 and display.fitting(label, one[0]) == label]
+        room, spot, style = (whole or [max(places)])[0]
+        self.box(f"job {key}", (job.begin, end), y, mark, "" if spot else label, says)
+        if spot:
             self.canvas.text(f"label {key}", spot, y + 16, label, style, mark, width=room)
 
     def signs(self) -> Iterator[tuple[str, str]]:
@@ -409,4 +418,4 @@ class _Sheet:
         if any(one.told is not None for one in jobs):
             yield "", f"{theme.INJECTED.glyph} a job's result reaches the model"
         if any(one.counted for one in jobs):
-            yield "", "a command's sleep is only counted"
+            yield "", "a sleep is only counted: nobody waits for it"

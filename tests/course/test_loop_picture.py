@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,9 @@ from project import ROOT
 from learnkit.core.mechanism import Mechanism
 from learnkit.course.content import load
 from learnkit.course.display.course_map import as_html, course_map
-from learnkit.course.display.loop import HOOKS, ORDER, strip
+from learnkit.course.display.loop import HOOKS, LESSONS, ORDER, strip
 from learnkit.course.progress import Progress, lesson_progress
-from learnkit.views.drawing.display import NARROW, WIDE, WIDEST, Canvas
+from learnkit.views.drawing.display import NARROW, WIDE, WIDEST, Canvas, text_width
 
 COURSE = ROOT / "notebooks"
 FOUND = lesson_progress(COURSE)
@@ -55,18 +56,42 @@ def test_nothing_is_cut_and_the_loop_is_read_from_top_to_bottom(canvas: Canvas) 
 @pytest.mark.parametrize("width", [WIDE, WIDEST])
 def test_a_lesson_lights_its_own_column_and_says_what_it_does_there(width: int) -> None:
     canvas, words = strip(width, 8), load("s08").hooks
-    assert {one.key for one in canvas.shapes if one.key[:5] == "word "} == {
-        f"word {hook}" for hook in words
-    }
-    column = canvas["lit"]
-    for hook, text in words.items():
-        dot, word = canvas[f"dot {hook} 8"], canvas[f"word {hook}"]
-        assert word.lines == (text,)
-        assert column.x < dot.x < word.x < column.x + column.width
+    lit = {one.key for one in canvas.shapes if one.key[:4] == "lit "}
+    assert lit == {f"lit {hook}" for hook in words}, "it is lit only where the lesson plugs in"
+    for hook in HOOKS:
+        assert canvas[f"does {hook}"].lines == (words.get(hook, ""),)
+    for hook in words:
+        tint, dot, word = canvas[f"lit {hook}"], canvas[f"dot {hook} 8"], canvas[f"does {hook}"]
+        assert word.x < tint.x < dot.x < tint.x + tint.width
+        assert tint.y < dot.y < tint.y + tint.height
     for one in (one for one in canvas.shapes if one.key[:4] == "dot "):
         lesson = int(one.key.split()[2])
         assert one.mark == ("cause" if lesson == 8 else "plain")
         assert ("g" in one.style) == (lesson > 8), "what comes is hollow"
+    assert canvas["means to come"].lines == ("to come",)
+
+
+@pytest.mark.parametrize("canvas", [*MAPS.values(), *STRIPS])
+def test_the_left_edge_is_that_of_the_card_and_texts_are_clear_of_the_grid(canvas: Canvas) -> None:
+    texts = [one for one in canvas.shapes if one.kind == "text" and "c" not in one.style]
+    assert min(one.x for one in texts) == 0
+    if "grid" in canvas:
+        lines = re.findall(r"M([\d.]+) [\d.]+H", canvas["grid"].path)
+        ends = [one.x + text_width(one.lines[0], one.style) for one in texts if one.y > 100]
+        assert max(ends) + 16 <= min(map(float, lines))
+
+
+@pytest.mark.parametrize("canvas", [*MAPS.values(), *STRIPS])
+def test_a_number_stands_over_its_column(canvas: Canvas) -> None:
+    for one in (one for one in canvas.shapes if one.key[:4] == "dot "):
+        number = one.key.split()[2]
+        if one.lines:
+            assert one.lines == (number,)
+            assert canvas[f"name {number}"].lines == (
+                f"{number} {load(LESSONS[int(number)]).title}",
+            )
+        else:
+            assert canvas[f"lesson {number}"].x == canvas[f"name {number}"].x == one.x
 
 
 def test_on_a_phone_a_strip_is_the_loop_and_the_lessons_words() -> None:
@@ -95,7 +120,7 @@ def test_what_is_done_shows_on_the_map(tmp_path: Path) -> None:
     assert canvas["dot refuse 2"].mark == "active"
     assert canvas["lesson 2"].lines[0].endswith(" 2")
     assert canvas["dot tools 3"].mark == "cause"
-    assert set(columns) == {2, 3}
+    assert set(columns) == {1, 2, 3}
     assert as_html(found).count('href="s02') == 3, "a link for each width"
 
 

@@ -6,6 +6,7 @@ import base64
 import gzip
 import random
 import re
+from html import escape
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -49,7 +50,7 @@ class Read(HTMLParser):
         self.handlers += [name for name in given if name.startswith("on") or name == "src"]
         href = given.get("href") or ""
         self.links |= {href} if href.startswith("#") else set()
-        self.places |= set((given.get("data-turns") or "").split())
+        self.places |= set((given.get("data-turns") or given.get("id") or "").split())
         self.open = given.get("type") == "application/gzip"
 
     def handle_data(self, data: str) -> None:
@@ -64,9 +65,9 @@ def test_a_sample_says_why_and_its_links_lead_somewhere(name: str) -> None:
     found = findings(log)
     lessons = {"s06": ("Compaction", "https://example.org/s06")}
     html = page(log, found, lessons=lessons, above=samples.NOTE)
-    doubts = "2 doubts about the result and " if name == "thrash" else ""
-    save = f"{doubts}{6 if doubts else 2} ways to save tokens or time"
-    assert f"<h1>{save if found else 'Nothing stands out in this session.'}</h1>" in html
+    says = found[0].sentence if found else "Nothing stands out in this session."
+    assert f"<h1>{escape(says)}</h1>" in html
+    assert (f" · {len(found)} findings</p>" in html) == bool(found)
     assert re.search("≈13,40[34], by the file’s counts", html)
     assert ("lesson 6, Compaction" in html) == bool(found)
     assert "sent again" not in html
@@ -78,6 +79,34 @@ def test_a_sample_says_why_and_its_links_lead_somewhere(name: str) -> None:
     assert f'content="{POLICY}"' in html
     assert set(re.findall(r"https?://[\w.]+", html)) <= {"https://example.org"}
     assert html.count('class="disc"') == len(found)
+    of_turns = sum(len(set(one.turns)) for one in found)
+    badges = "".join(gzip.decompress(base64.b64decode(one)).decode() for one in shown.packed)
+    assert badges.count('class="disc"') == of_turns, "each finding is also at its turns"
+
+
+def test_a_finding_has_a_row_with_its_turns_below_the_columns() -> None:
+    log = open_session(samples.path("thrash"))
+    found, thread = findings(log), session_of(log).lead
+    for width in (928, 328):
+        canvas = charts.context(thread, found, width)
+        discs = [canvas[f"disc {number}"] for number in range(1, len(found) + 1)]
+        assert {one.x for one in discs} == {charts.DISC}, "one column at the left edge"
+        low = max(one.y for one in canvas.shapes if one.key.startswith(("at ", "last")))
+        for above, disc in pairwise([canvas["last"], *discs]):
+            assert disc.y - above.y >= 2 * charts.DISC
+        for disc, one in zip(discs, found, strict=True):
+            assert disc.y > low
+            spans = canvas[f"turns {disc.lines[0]}"]
+            starts = [float(x) for x in re.findall(r"M([\d.]+)", spans.path)]
+            columns = [canvas[f"turn {turn - 1}"].x for _, turn in one.turns]
+            assert [spans.x + x for x in starts] == pytest.approx([x + 1 for x in columns], abs=0.1)
+
+
+def test_a_compaction_is_a_line_over_the_whole_plot() -> None:
+    thread = session_of(open_session(samples.path("subagents"))).lead
+    canvas = charts.context(thread, [], 928)
+    assert canvas["cut 0"].path.startswith(f"M0 {-charts.HEIGHT}V")
+    assert canvas["cut 0"].x == canvas[f"turn {next(iter(thread.cuts)) - 1}"].x
 
 
 @settings(max_examples=50, deadline=None, phases=(Phase.generate,))  # shrinking takes minutes
@@ -113,7 +142,7 @@ def test_a_thousand_turns_are_less_than_three_megabytes() -> None:
         made.turn(bash("make", "".join(letters.choices(CHARACTERS, k=2400))))
     html = page(made.end())
     assert len(html.encode()) < 3_000_000
-    assert len(Read(html).places) == 1001
+    assert len({place for place in Read(html).places if place.startswith("t-lead-")}) == 1001
     assert "Texts are cut at 700 characters." in html
 
 
@@ -151,10 +180,25 @@ def test_waiting_takes_no_room_on_the_scale_of_time() -> None:
     canvas = charts.time_line(session, 900)
     calls = re.findall(r"M([\d.]+) 0h([\d.]+)", canvas["call 0"].path)
     assert [float(length) for _, length in calls] == pytest.approx([380, 380], abs=40)
-    assert canvas["pause 0 is"].lines == ("13.9 h",)
-    pause, models = canvas["pause 0"], re.findall(r"M([\d.]+) 0", canvas["assistant 0"].path)
-    assert float(calls[0][0]) + float(calls[0][1]) < pause.x
-    assert pause.x + pause.width < float(models[1])
+    cut, models = canvas["cut 0"], re.findall(r"M([\d.]+) 0", canvas["assistant 0"].path)
+    assert float(calls[0][0]) + float(calls[0][1]) <= cut.x < float(models[1]) - 20
+
+
+def test_waiting_looks_as_long_as_it_was_beside_the_whole_time() -> None:
+    made = Made().prompt().turn(bash("a", seconds=40))
+    made.add(RunEnded(reason="end_turn"))
+    made.now += 300
+    session = session_of(made.prompt("More.").turn(bash("b", seconds=40)).end() and made.log)
+    for width in (928, 328):
+        canvas = charts.time_line(session, width)
+        whole, pause, said = canvas["whole"], canvas["pause 0"], canvas["took 0"]
+        share = session.waited / (session.end - session.begin)
+        assert pause.width / whole.width == pytest.approx(share, abs=0.01)
+        assert said.lines == ("5 min waiting for you",)
+        assert pause.x < said.x
+        assert said.x + said.width < pause.x + pause.width
+    alone = charts.time_line(session_of(open_session(samples.path("subagents"))), 928)
+    assert "whole" not in alone, "nobody was waited for"
 
 
 @pytest.mark.parametrize(
@@ -194,8 +238,8 @@ def test_many_pauses_and_agents_leave_room_for_the_work() -> None:
     assert right == sorted(right)
     assert 300 < right[-1] < 328
     assert canvas["gone"].lines == ("… 187 more agents …",)
-    said = [one for one in canvas.shapes if one.key.endswith(" is")]
-    assert all(a.x + 36 < b.x for a, b in pairwise(said))
+    said = [one for one in canvas.shapes if one.key.startswith("took ")]
+    assert all(a.x + a.width < b.x for a, b in pairwise(said))
 
 
 def test_totals_of_subagents_roll_up() -> None:
@@ -216,7 +260,7 @@ def test_a_cut_text_says_how_many_lines_are_gone_and_is_cut_once() -> None:
     lines = [f"line {n} of what a command printed" for n in range(300)]
     made = Made().prompt().turn(bash("\n".join(lines), "\n".join(lines), failed=True))
     html = page(made.end())
-    assert "<p>Failed calls: Bash 1.</p>" in html
+    assert "<small>failed: Bash 1</small>" in html
     parts = [gzip.decompress(base64.b64decode(one)).decode() for one in Read(html).packed]
     shown = re.findall(r'clip">(.*?)</div>', "".join(parts), re.DOTALL)
     assert len(shown) == 2  # the call and its result

@@ -50,7 +50,7 @@ PICTURED = {
     ),
     "Tasks": Picture("s07", "which task is blocked by which", "tasks completed"),
     "Timeline": Picture(
-        "s08", "what the background saves", r": \d+ min, .*\d% (less|saved)", "waits"
+        "s08", "what the background saves", r": \d+ min instead of \d+ min.*\d% less", "waits"
     ),
     "Traffic": Picture("s09", "a tick says that a message has been read", "all read"),
     "Protocol": Picture(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,8 @@ def both(k: int | None = None) -> Timeline:
 
 def test_jobs_and_turns_are_lengths_from_their_beginning_to_their_end(tmp_path: Path) -> None:
     canvas = drawn(ran(tmp_path, start(3, 1), *[lk.say("x")] * 3))
-    left, second = canvas["tick 0 s"].x, (canvas["tick end"].x - canvas["tick 0 s"].x) / 5
+    left = canvas["tick 0 s"].x
+    second = (canvas["tick 2 s"].x - left) / 2
 
     def seconds(kind: str) -> list[tuple[float, float]]:
         spans = [((a - left) / second, (b - left) / second) for a, b in boxes(canvas, kind)]
@@ -115,21 +117,39 @@ def test_two_runs_stand_on_one_scale() -> None:
 
 def test_the_title_compares_the_runs_and_the_line_below_says_what_is_saved() -> None:
     view = both()
-    assert view.finding(view.at()) == "one after the other: 60 min, in the background: 35 min."
+    assert view.finding(view.at()) == "In the background: 35 min instead of 60 min."
     assert view.because(view.at()) == "42% less. The model waits 10 min instead of 35 min."
     half = both(14)
-    assert half.finding(half.at()) == (
-        "one after the other: 60 min, in the background, so far: 15 min."
-    )
+    assert half.finding(half.at()) == "In the background, so far: 15 min."
     assert half.because(half.at()) == ""
-    assert "in the background" in view.html()
+    assert "In the background" in view.html()
+
+
+def test_what_is_saved_is_a_bracket_from_the_end_to_where_it_would_have_been() -> None:
+    for width in (WIDE, NARROW):
+        canvas = drawn(both(), width=width)
+        minute = (canvas["tick end"].x - canvas["tick 0 min"].x) / 60
+        bracket = canvas["saved"]
+        long = float(re.findall(r"H([\d.]+)", bracket.path)[0])
+        assert bracket.x == pytest.approx(canvas["tick 0 min"].x + 35 * minute, abs=0.2)
+        assert long == pytest.approx(25 * minute, abs=0.2)
+        assert canvas["saved is"].lines == ("25 min saved",)
+    assert "saved" not in drawn(both(14)), "before the end nobody knows"
+    assert "saved" not in drawn(Timeline(hour(background=False)))
+
+
+def test_the_end_of_the_axis_has_its_label_and_no_line_crosses_the_name_of_a_run() -> None:
+    canvas = drawn(both())
+    assert canvas["time end"].lines == ("60 min",)
+    bands = re.findall(r"M0 ([\d.]+)V([\d.]+)", canvas["tick 0 min"].path)
+    for place in (0, 1):
+        y = canvas[f"run {place}"].y
+        assert not any(float(top) < y - 2 < float(low) for top, low in bands)
 
 
 def test_what_is_saved_is_counted_against_the_same_work_done_serially(tmp_path: Path) -> None:
     serial = Timeline(hour(background=False))
-    assert serial.finding(serial.at()) == (
-        "The work takes 60 min, as long as one thing after the other."
-    )
+    assert serial.finding(serial.at()) == "Nothing overlaps: the work takes 60 min."
     assert serial.because(serial.at()) == "The model waits 35 min for its jobs."
     # Four turns; the one in which the model says that it waits exists only because of the jobs.
     view = ran(tmp_path, start(10, 10), lk.say("waiting"), lk.say("done"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from learnkit.course.display.loop import WIDTHS, alt, draw, fitted
+from learnkit.course.display.loop import WIDTHS, Place, alt, draw, fitted
 from learnkit.course.progress import LessonProgress
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import Canvas
@@ -20,8 +20,6 @@ _LOOKS = {
     "begun": (theme.ACTIVE.key, f"{theme.ACTIVE.glyph} "),
     "finished": (theme.DONE.key, f"{theme.DONE.glyph} "),
 }
-#: Pixels around a picture that is an ``<img>``, see :meth:`Canvas.img`; and above the links.
-_MARGIN, _TOP = 8, 50
 
 
 def as_html(found: Sequence[LessonProgress]) -> str:
@@ -30,22 +28,23 @@ def as_html(found: Sequence[LessonProgress]) -> str:
 
 
 def _linked(found: Sequence[LessonProgress], width: float) -> str:
-    canvas, columns = course_map(found, width)
-    wide, high = width + 2 * _MARGIN, canvas.height + 2 * _MARGIN
-    down = f"top:{100 * (_TOP + _MARGIN) / high:.2f}%;height:{100 * (high - _TOP) / high:.2f}%"
-    links = "".join(
-        f'<a href="{esc(one.file)}" title="{esc(_says(one))}" style="position:absolute;{down};'
-        f'left:{100 * (x + _MARGIN) / wide:.2f}%;width:{100 * room / wide:.2f}%"></a>'
-        for one in found
-        for x, room in [columns.get(one.number, (0, 140 if width > 400 else 30))]
+    canvas, places = course_map(found, width)
+
+    def link(one: LessonProgress) -> str:
+        x, y, wide, high = places[one.number]
+        across = f"left:{100 * x / width:.2f}%;width:{100 * wide / width:.2f}%"
+        down = f"top:{100 * y / canvas.height:.2f}%;height:{100 * high / canvas.height:.2f}%"
+        place = f"position:absolute;{across};{down}"
+        return f'<a href="{esc(one.file)}" title="{esc(_says(one))}" style="{place}"></a>'
+
+    links = "".join(map(link, found))
+    return (
+        f'<div style="position:relative;line-height:0">{canvas.img(alt(0), margin=0)}{links}</div>'
     )
-    return f'<div style="position:relative;line-height:0">{canvas.img(alt(0))}{links}</div>'
 
 
-def course_map(
-    found: Sequence[LessonProgress], width: float
-) -> tuple[Canvas, dict[int, tuple[float, float]]]:
-    """Return the map, and where each lesson's column begins and how wide it is."""
+def course_map(found: Sequence[LessonProgress], width: float) -> tuple[Canvas, dict[int, Place]]:
+    """Return the map, and the place of each lesson in it."""
     looks = {one.number: _LOOKS[one.state] for one in found}
     return draw(width, {n: (glyph, mark, "") for n, (mark, glyph) in looks.items()})
 

@@ -7,10 +7,10 @@ are drawn for each of :data:`WIDTHS`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from learnkit.course.content import load
-from learnkit.course.display.card import Card
+from learnkit.course.display.card import FRAME, Card
 from learnkit.views.drawing.display import NARROW, WIDE, WIDEST, Canvas
 
 #: What each hook may do.
@@ -37,17 +37,20 @@ LESSONS = {number: f"s{number:02}" for number in range(1, 13)}
 WIDTHS = {NARROW: 0, WIDE: 560, WIDEST: 920}
 #: How a form is hidden that the page has no style for, and the style that shows what has room.
 _HIDDEN = ' style="display:none"'
-_STYLE = ".lk-loop{container-type:inline-size}.lk-loop :is(img,svg){width:100%;height:auto}"
+_STYLE = ".lk-loop{container-type:inline-size}"
+_STYLE += ".lk-loop :is(img,svg){display:block;width:100%;height:auto}"
 _STYLE += "".join(
     f".lk-{width}{{max-width:{1.3 * width:g}px}}@container(min-width:{room}px){{"
     f".lk-loop>.lk-{width}{{display:block!important}}"
     f".lk-loop>:not(.lk-{width}){{display:none!important}}}}"
     for width, room in WIDTHS.items()
 )
-#: Where the loop, its hooks, and what they do begin; and how wide a lit column is.
-_SPINE, _HOOK, _DOES, _LIT = 24, 46, 142, 136
+#: Where the loop, its hooks, what they do, and the columns begin.
+_SPINE, _HOOK, _DOES, _GRID = 18, 40, 134, 268
 #: What stands before the number over a lesson's column, and the mark and the style of its dots.
 Head = tuple[str, str, str]
+#: Where a lesson's links may lie: x, y, width and height.
+Place = tuple[float, float, float, float]
 
 
 def fitted(forms: Mapping[int, str]) -> str:
@@ -56,13 +59,12 @@ def fitted(forms: Mapping[int, str]) -> str:
         f'<div class="lk-{width}"{_HIDDEN * (width != WIDE)}>{form}</div>'
         for width, form in forms.items()
     )
-    return f'<style>{_STYLE}</style><div class="lk-loop">{parts}</div>'
+    frame = f"{FRAME};max-width:none"
+    return f'<style>{_STYLE}</style><div class="lk-loop" style="{frame}">{parts}</div>'
 
 
-def draw(
-    width: float, heads: Mapping[int, Head], lit: int = 0
-) -> tuple[Canvas, dict[int, tuple[float, float]]]:
-    """Return the picture, and where each lesson's column begins and how wide it is.
+def draw(width: float, heads: Mapping[int, Head], lit: int = 0) -> tuple[Canvas, dict[int, Place]]:
+    """Return the picture, and the place of each lesson in it.
 
     Without room beside the loop, the map has its dots below the hooks, and a strip has none.
     Lesson 1 knows no hooks yet.
@@ -77,90 +79,101 @@ def draw(
         return _lying(width), {}
     canvas, folded = Canvas(width), not (wide or lit)
     own = load(LESSONS[lit]).hooks if lit else HOOKS
-    row, radius = (20, 5) if lit else (26, 10) if folded else (26, 7)
+    row, radius = (20 if hooks else 30, 5) if lit else (30, 11) if folded else (26, 7)
     lessons = [one for one in heads if one > 1] if folded or (wide and hooks) else []
-    start, end = (194 if lit else 260, width - 16) if wide else (_SPINE + 8, width)
-    each = (end - start - _LIT * bool(lit)) / max(len(lessons) - bool(lit), 1)
-    rooms = {one: _LIT if one == lit else each for one in lessons}
-    lefts = accumulate(rooms.values(), initial=start)
-    columns = {one: (next(lefts), room) for one, room in rooms.items()}
-    head, steps = 18 if lit else 66, 16 * (wide and each < 70)
-    under = head + 16 * bool(columns) + steps + 10
+    start, end = (_GRID, width - 14) if wide else (_SPINE + 8, width)
+    each = (end - start) / max(len(lessons), 1)
+    columns = {one: start + each * place for place, one in enumerate(lessons)}
+    head, steps = 12 if lit else 66, 16 * (wide and each < 70)  # names take turns
+    under = head + 26 + steps if columns and wide else head + 18 * 4 * folded
     order = [name for name in ORDER if hooks or name not in HOOKS]
     down = (row + 30 * (folded and name in HOOKS) for name in order[:-1])
     heights = dict(zip(order, accumulate(down, initial=under + 16 if hooks else head), strict=True))
     low = canvas.height = heights["results"] + 14
     if not lit:
-        canvas.text("title", 8, 22, "One loop. Six places to plug into.", "h")
-        canvas.text("reads", 8, 42, "A column shows where a lesson hooks in.", "q")
-    if hooks and 1 in heads:
-        canvas.text("lesson 1", 8, head, f"{heads[1][0]}1 {load(LESSONS[1]).title}", "b")
+        reads = "number is a lesson," if folded else "column is a lesson, each dot a place"
+        canvas.text("title", 0, 16, "One loop. Six places to plug into.", "h")
+        canvas.text("reads", 0, 38, f"Each {reads} where it plugs in.", "q")
+    elif columns:
+        for at, words, style in ((5.0, "built before", ""), (106, "to come", "g")):
+            canvas.dot(f"sign {words}", at, head + 20, 4, "plain", style=style)
+            canvas.text(f"means {words}", at + 10, head + 24, words, "q")
+    for place, number in enumerate(heads if folded else ()):
+        name = f"{heads[number][0]}{number} {load(LESSONS[number]).title}"
+        canvas.text(f"name {number}", (0, 118, 218)[place // 4], head + 18 * (place % 4), name)
+    if hooks and 1 in heads and not folded:
+        canvas.text("lesson 1", 0, head, f"{heads[1][0]}1 {load(LESSONS[1]).title}", "b")
     if hooks and lit and not wide:
         canvas.text("lit", _DOES, head, f"{lit} {load(LESSONS[lit]).title}", "b", "cause")
     if wide:
-        grid = "".join(f"M{start} {heights[hook]}H{end}" for hook in hooks)
-        grid += "".join(f"M{x + room / 2:g} {under}V{low - 4}" for x, room in columns.values())
+        grid = "".join(f"M{start} {heights[hook]}H{width:g}" for hook in hooks)
+        for number, x in columns.items():
+            name = f"M{x + each / 2:g} {head + 5}v12" * (number % 2 == 0 < steps)
+            grid += f"M{x + each / 2:g} {under}V{low - 4}{name}"
         canvas.edge("grid", grid)
     _line(canvas, [(_SPINE, heights[name]) for name in order if name not in HOOKS], lit)
     for name, y in heights.items():
         if name not in hooks:
-            canvas.text(f"node {name}", 36, y + 4, name, "b")
+            canvas.text(f"node {name}", 32, y + 4, name, "b")
             continue
         mark, quiet = ("cause", "") if name in own else ("plain", "q")
         canvas.edge(f"stub {name}", f"M{_SPINE} {y}H{_HOOK - 4}", mark, "d")
         canvas.dot(f"asks {name}", _SPINE, y, 3.5, mark)
         canvas.text(f"hook {name}", _HOOK, y + 4, name, "m" + quiet)
-        if not (lit and wide):
-            canvas.text(f"does {name}", _DOES, y + 4, own.get(name, ""), "" if lit else "q")
+        look = ("", "cause") if lit else ("q", "")
+        canvas.text(f"does {name}", _DOES, y + 4, own.get(name, ""), *look)
     y = heights["any calls?"]
-    canvas.edge("exit", f"M109 {y}H120m-5 -4l5 4l-5 4", "", "i")
-    canvas.text("end", 126, y + 4, "no: answer")
-    for number, (x, room) in columns.items():
-        (glyph, mark, style), lesson = heads[number], load(LESSONS[number])
-        middle, step = x + room / 2, steps * (number % 2)
-        if number == lit:
-            canvas.bar("lit", x, under, room, low - under - 1, mark, "p")
-            title = f"{number} {lesson.title}"
-            canvas.text(f"lesson {number}", middle, under - 10, title, "bc", mark)
-        elif folded:
-            canvas.text(f"lesson {number}", middle, head + 20, glyph.strip(), "c")
-        else:
-            canvas.text(f"lesson {number}", middle, head, f"{glyph}{number}", "c")
-            canvas.text(f"name {number}", middle, head + 16 + step, lesson.title, "c", width=99)
-        for hook, words in lesson.hooks.items():
-            y = heights[hook] + 25 * folded
+    canvas.edge("exit", f"M105 {y}H116m-5 -4l5 4l-5 4", "", "i")
+    canvas.text("end", 122, y + 4, "no: answer")
+    for number, x in columns.items():
+        (glyph, mark, style), lesson, middle = heads[number], load(LESSONS[number]), x + each / 2
+        look = ("bc", mark) if number == lit else ("c", "")
+        if not folded:
+            y = head + steps * (number % 2)
+            canvas.text(f"lesson {number}", middle, under - 10, f"{glyph}{number}", *look)
+            canvas.text(f"name {number}", middle, y, lesson.title, "c", look[1], width=99)
+        for hook in lesson.hooks:
+            y = heights[hook] + 27 * folded
             if number == lit:
-                middle = x + 13
-                canvas.text(f"word {hook}", middle + 10, y + 4, words, "o", mark)
-            inside = str(number) * folded
-            canvas.dot(f"dot {hook} {number}", middle, y, radius, mark, inside, "c" + style)
-    return canvas, columns
+                canvas.bar(f"lit {hook}", x, y - 9, each, 18, mark, "p")
+            size, inside = radius - ("g" in style), str(number) * folded
+            canvas.dot(f"dot {hook} {number}", middle, y, size, mark, inside, "c" + style)
+    top = under if folded else head - 12
+    places = {number: (x, top, each, low - top) for number, x in columns.items()}
+    return canvas, {1: (0, head - 12, 117, 20), **places}
 
 
 def _lying(width: float) -> Canvas:
     """The loop of lesson 1 over the width."""
     canvas, names = Canvas(width), [name for name in ORDER if name not in HOOKS]
-    stops = [(48 + n * (width - 96) / 4, 40) for n in range(5)]
+    stops = [(34 + n * (width - 62) / 4, 54) for n in range(5)]
     _line(canvas, stops, 1)
     for name, (x, y) in zip(names, stops, strict=True):
         canvas.text(f"node {name}", x, y + 24, name, "bc")
     asks = stops[2][0]
-    canvas.text("again", stops[1][0], 29, "again, with the results", "c")
-    canvas.text("yes", (asks + stops[3][0]) / 2, 29, "yes", "c")
-    canvas.edge("exit", f"M{asks} 72V94m-4 -6l4 6l4 -6", "", "i")
-    canvas.text("end", asks, 110, "no: the answer", "c")
-    canvas.height = 120
+    canvas.text("again", asks, 14, "again, with the results", "c")
+    canvas.text("yes", asks + 26, 46, "yes", "c")
+    canvas.edge("exit", f"M{asks} 86V106m-4 -6l4 6l4 -6", "", "i")
+    canvas.text("end", asks, 124, "no: the answer", "c")
+    canvas.height = 132
     return canvas
 
 
 def _line(canvas: Canvas, stops: Sequence[tuple[float, float]], lit: int) -> None:
-    """The loop as one line, down or to the right and back, with a ring for each stop."""
+    """The loop as one line with arrows, down or to the right and back; what is asked is a rhomb."""
     (x, y), (right, low) = stops[0], stops[-1]
-    home = f"V10H{x:g}V{y - 8}m-4 -7l4 7l4 -7" if y == low else f"H6V{y}H{x - 8:g}m-7 -4l7 4l-7 4"
+    if lies := y == low:
+        path = f"M{right:g} {low - 7}V24H{x:g}V{y - 8}m-4 -7l4 7l4 -7"
+    else:
+        path = f"M{right - 7:g} {low}H1.5V{y}H{x - 8:g}m-7 -4l7 4l-7 4"
+    for (a, b), (u, v) in pairwise(stops):
+        down = f"M{a:g} {b + 8}V{v - 8}" + "m-4 -6l4 6l4 -6" * (v - b > 20)
+        path += f"M{a + 8:g} {b}H{u - 9:g}m-7 -4l7 4l-7 4" if lies else down
     mark = "cause" if lit == 1 else ""
-    canvas.edge("loop", f"M{x:g} {y}L{right:g} {low}{home}", mark, "wi")
+    canvas.edge("loop", path, mark, "wi")
     for number, (x, y) in enumerate(stops):
-        canvas.dot(f"stop {number}", x, y, 5, mark, style="gwi")
+        ring = "M-7 0L0 -7L7 0L0 7Z" if number == 2 else "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0"
+        canvas.edge(f"stop {number}", ring, mark, "wi", x=x, y=y)
 
 
 def strip(width: float, lit: int) -> Canvas:
@@ -172,7 +185,7 @@ def strip(width: float, lit: int) -> Canvas:
 def loop_card(lit: int) -> Card:
     """The picture for the head of a lesson."""
     said, drawn = alt(lit), {width: strip(width, lit) for width in WIDTHS}
-    source = f'<source media="(max-width:600px)" srcset="{drawn[NARROW].uri}">'
+    source = f'<source media="(max-width:600px)" srcset="{drawn[NARROW].uri()}">'
     html = f"<picture>{source}{drawn[WIDE].img(said)}</picture>"
     forms = {width: canvas.inline(said) for width, canvas in drawn.items()}
     return Card(html, said, lambda: {"text/html": fitted(forms)})

@@ -63,17 +63,19 @@ def lesson(path: Path) -> str:
 
 
 def _index(every: Sequence[LessonProgress]) -> str:
-    cards = "".join(
-        f"<li>{_link(one)}<p>{inline(one.lesson.promise)}</p>"
-        f"<p class='lk-adds'>{inline(one.lesson.adds)} · {one.lesson.minutes} min</p></li>"
-        for one in every
-    )
-    page = Template((_HERE / "edition.html").read_text("utf-8"))
     twelve = [one for one in every if one.name.startswith("s")]
+    cards = ["".join(map(_card, some)) for some in (twelve, every[len(twelve) :])]
+    page = Template((_HERE / "edition.html").read_text("utf-8"))
     address = esc(repository.address())
     start = (_HERE.parent / "workbook" / "start_page.md").read_text("utf-8")
     products = _markdown(f"<a id={start.partition('<a id=')[2].partition('## To play')[0]}")
-    return page.substitute(address=address, lessons=cards, map=as_html(twelve), products=products)
+    parts = {"lessons": cards[0], "more": cards[1], "map": as_html(twelve), "products": products}
+    return page.substitute(address=address, **parts)
+
+
+def _card(one: LessonProgress) -> str:
+    about = f"<span>{inline(one.lesson.adds)}</span><span>{one.lesson.minutes}&nbsp;min</span>"
+    return f"<li>{_link(one)}<p>{inline(one.lesson.promise)}</p><p class='lk-adds'>{about}</p></li>"
 
 
 def _contents(body: str) -> str:

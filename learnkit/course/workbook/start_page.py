@@ -123,22 +123,12 @@ def notebook(folder: Path) -> str:
     card = contents(folder=folder)
     text = _TEXT.read_text("utf-8").replace("<!-- repository -->", repository.address())
     above, below = text.strip().split("\n\n<!-- contents -->\n\n")
-    output = {
-        "output_type": "execute_result",
-        "execution_count": 1,
-        "metadata": {},
-        "data": {"text/html": card.html, "text/plain": card.text},
-    }
+    output = {"output_type": "execute_result", "execution_count": 1, "metadata": {}}
+    data = {"text/html": card.html, "text/plain": card.text}
+    cell = {"cell_type": "code", "id": "contents", "metadata": {}, "execution_count": 1}
     return book(
         {"cell_type": "markdown", "id": "title", "metadata": {}, "source": above},
-        {
-            "cell_type": "code",
-            "id": "contents",
-            "metadata": {},
-            "execution_count": 1,
-            "outputs": [output],
-            "source": _CELL,
-        },
+        {**cell, "outputs": [{**output, "data": data}], "source": _CELL},
         {"cell_type": "markdown", "id": "help", "metadata": {}, "source": below},
     )
 

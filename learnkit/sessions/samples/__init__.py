@@ -7,9 +7,7 @@ from pathlib import Path
 from learnkit.errors import UsageError
 
 #: What is said of each.
-NOTE = (
-    "This session was made up by learnkit’s authors: no model wrote it, and no server counted it."
-)
+NOTE = "This session was made up by learnkit’s authors: no model wrote it, no server counted it."
 #: The names of the samples; the first one is shown if none is named.
 NAMES = ("thrash", "good", "subagents")
 

@@ -316,14 +316,13 @@ class Canvas:
         """The keys of the marks that its shapes have."""
         return {shape.mark for shape in self.shapes}
 
-    def img(self, alt: str) -> str:
+    def img(self, alt: str, margin: float = 8) -> str:
         """The diagram as an ``<img>`` that needs no other file."""
-        return f'<img alt="{esc(alt)}" src="{self.uri}">'
+        return f'<img alt="{esc(alt)}" src="{self.uri(margin)}">'
 
-    @property
-    def uri(self) -> str:
+    def uri(self, margin: float = 8) -> str:
         """The diagram as the address of a picture."""
-        data = base64.b64encode(self.svg(margin=8).encode()).decode()
+        data = base64.b64encode(self.svg(margin).encode()).decode()
         return f"data:image/svg+xml;base64,{data}"
 
 

@@ -9,6 +9,8 @@ from learnkit.views.drawing.display import Canvas, fitting, text_width
 
 #: Width of one character of a legend, in pixels.
 _CHARACTER = 6.5
+#: The key of the mark of each swatch, and its words.
+Entries = Iterable[tuple[str, str]]
 
 
 def ticks_of(scale: int) -> list[int]:
@@ -80,7 +82,7 @@ def short(number: int) -> str:
     return f"{thousands.removesuffix('.0')}k"
 
 
-def legend(canvas: Canvas, x: float, y: float, entries: Iterable[tuple[str, str]]) -> float:
+def legend(canvas: Canvas, x: float, y: float, entries: Entries, style: str = "") -> float:
     """Draw swatches with their words, in as many lines as they need."""
     at = x
     for key, words in entries:
@@ -90,7 +92,7 @@ def legend(canvas: Canvas, x: float, y: float, entries: Iterable[tuple[str, str]
             at, y = x, y + 18
         name = f"{key} {words}" if f"legend {key}" in canvas else key  # two may share a colour
         if key:
-            canvas.bar(f"swatch {name}", at, y + 4, 10, 10, key)
+            canvas.bar(f"swatch {name}", at, y + 4, 10, 10, key, style)
         canvas.text(f"legend {name}", at + swatch, y + 13, words, "q")
         at += room + 18
     return y + 20
