@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 
 from learnkit.course.content import load
-from learnkit.course.display.card import FRAME, Card
+from learnkit.course.display.card import Card
 from learnkit.views.drawing.display import NARROW, WIDE, WIDEST, Canvas
 
 #: What each hook may do.
@@ -53,14 +53,20 @@ Head = tuple[str, str, str]
 Place = tuple[float, float, float, float]
 
 
+#: Also where no style sheet is kept: as cards look.
+_FRAME = (
+    "color:var(--jp-content-font-color1,#1f2328);background:var(--jp-layout-color0,#fff);"
+    "border:1px solid var(--jp-border-color2,#d9dce1);border-radius:6px;padding:14px 16px"
+)
+
+
 def fitted(forms: Mapping[int, str]) -> str:
     """Return HTML that shows what there is room for; the wide one where no style is kept."""
     parts = "".join(
         f'<div class="lk-{width}"{_HIDDEN * (width != WIDE)}>{form}</div>'
         for width, form in forms.items()
     )
-    frame = f"{FRAME};max-width:none"
-    return f'<style>{_STYLE}</style><div class="lk-loop" style="{frame}">{parts}</div>'
+    return f'<style>{_STYLE}</style><div class="lk-loop" style="{_FRAME}">{parts}</div>'
 
 
 def draw(width: float, heads: Mapping[int, Head], lit: int = 0) -> tuple[Canvas, dict[int, Place]]:
