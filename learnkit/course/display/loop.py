@@ -39,6 +39,7 @@ WIDTHS = {NARROW: 0, WIDE: 560, WIDEST: 920}
 _HIDDEN = ' style="display:none"'
 _STYLE = ".lk-loop{container-type:inline-size}"
 _STYLE += ".lk-loop :is(img,svg){display:block;width:100%;height:auto}"
+_STYLE += ".jp-RenderedHTMLCommon:has(>.lk-loop){padding-right:0}"
 _STYLE += "".join(
     f".lk-{width}{{max-width:{1.3 * width:g}px}}@container(min-width:{room}px){{"
     f".lk-loop>.lk-{width}{{display:block!important}}"
