@@ -83,8 +83,11 @@ def check_replies(replies: Any) -> Verdict:
             workspace = Path(folder) / "heatwatch"
             shutil.copytree(EXAMPLE, workspace)
             if hottest == "oslo":
-                with (workspace / "stations" / "oslo.csv").open("a", encoding="utf-8") as station:
-                    station.write("Wed 08:00,48.5,11\n")
+                for name, degrees in (("oslo", 48.5), ("beijing", 9.5)):  # as texts, 9.5 is more
+                    with (workspace / "stations" / f"{name}.csv").open(
+                        "a", encoding="utf-8"
+                    ) as station:
+                        station.write(f"Wed 08:00,{degrees},11\n")
             bash = lk.CodingTools(workspace, timeout=LIMIT).bash
             agent = lk.Agent(lk.scripted(list(script)), [lk.Toolbox(bash)])
             try:
@@ -102,7 +105,9 @@ def check_replies(replies: Any) -> Verdict:
             return (
                 "The run ended without a file hottest.txt. One of your replies should call bash "
                 "with a command that writes it."
-                + "".join(f" A call failed: {one_line(error, 100)}." for error in errors[:1])
+                + "".join(
+                    f" A call failed: {one_line(error, 100).rstrip('.')}." for error in errors[:1]
+                )
             )
         if found != hottest:
             return (
