@@ -98,7 +98,8 @@ class Model:
         prompts = "".join(f"{line}\n" for line in self.asked)
         text = (
             f"{error.report}\n\n{self.name} answers what was asked when it was recorded, and what "
-            f"its lesson invites you to change:\n{prompts}To answer other requests yourself: learnkit serve --me -- COMMAND"
+            f"its lesson invites you to change:\n{prompts}"
+            "To answer other requests yourself: learnkit serve --me -- COMMAND"
         )
         _say(text)  # a client may print it escaped, or not at all
         return text
