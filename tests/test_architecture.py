@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from graphlib import CycleError, TopologicalSorter
+from xml.etree import ElementTree
 
 import grimp
 import pytest
@@ -34,6 +35,22 @@ def test_the_page_describes_every_room_from_the_top_down() -> None:
     floor = {room: number for number, rooms in enumerate(layers()) for room in rooms}
     assert set(floor) == {*ROOMS, "__main__"}  # which only starts the terminal
     assert described == sorted(described, key=lambda room: floor[room])
+
+
+@pytest.mark.parametrize("name", ["architecture.svg", "architecture-narrow.svg"])
+def test_the_picture_has_every_room_in_the_order_of_imports(name: str) -> None:
+    drawn: dict[str, list[str]] = {"room": [], "log": []}
+    for text in ElementTree.parse(ROOT / "docs" / name).iter("{http://www.w3.org/2000/svg}text"):
+        if (kind := text.get("class")) in drawn:
+            drawn[kind] += "".join(text.itertext()).split("·")
+    stations, row = drawn["room"][: -len(ROOMS)], drawn["room"][-len(ROOMS) :]
+    floor = {room: number for number, rooms in enumerate(layers()) for room in rooms}
+    assert sorted(row) == sorted(ROOMS)
+    assert set(stations) < ROOMS
+    assert row == sorted(row, key=lambda room: floor[room])
+    events = (ROOT / "docs" / "events.md").read_text("utf-8")
+    assert drawn["log"]
+    assert [one for one in drawn["log"] if f"| `{one}` |" not in events] == []
 
 
 def test_the_paths_on_the_page_exist() -> None:
