@@ -26,6 +26,8 @@ def check_before_stop(before_stop: Any) -> Verdict:
             return f"where {what}, it returned {text!r}; it should return None: let the model stop"
     lead = _lead(_OPEN, asked=False)
     text = before_stop(lead)
+    if text and not isinstance(text, str):
+        return f"it returned {text!r}; the loop sends a text"
     if not text:
         return "the run ended although 'write' and 'test' were open: return a text the first time"
     if missing := [name for name in ("write", "test") if name not in text]:

@@ -41,7 +41,7 @@ def check_at_most_two(at_most_two: Any) -> Verdict:
         ("check_background", 2, False),
     ):
         jobs = ENDED | {f"0000001{number}": "running" for number in range(running)}
-        agent = SimpleNamespace(jobs=jobs, messages=[])
+        agent = SimpleNamespace(jobs=jobs, messages=[], ended=[])
         reason = at_most_two(agent, {"type": "tool_use", "name": tool, "id": "x", "input": {}})
         what = (
             f"for {tool} with {running} running jobs, and {len(ENDED)} that have ended, your hook "
