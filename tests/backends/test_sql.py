@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -143,8 +144,11 @@ def test_a_connection_that_is_cut_without_a_word_is_noticed() -> None:
     ],
 )
 def test_what_passes_is_tried_again_and_what_does_not_is_said_at_once(
-    state: str | None, text: str, again: bool
+    state: str | None, text: str, again: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    waits = [0.0]  # a clock that only these waits move: a busy machine would take all the time
+    clock = SimpleNamespace(monotonic=lambda: sum(waits), sleep=waits.append)
+    monkeypatch.setattr("learnkit.backends.sql.database.time", clock)
     kind = psycopg.OperationalError if state is None else psycopg.errors.lookup(state)
     database, asked = never("postgresql://host/d", kind(f"{text}\nat line 1"), 0.06)
     how = "has not answered for 0.06 s" if again else "cannot do this:"
