@@ -81,17 +81,21 @@ def learnkit(client: Any) -> None:
     lk.Agent(client, [lk.Toolbox(read)], max_turns=1000).run("Go.")
 
 
-def cost(loop: Callable[[Any], None], turns: int, rounds: int) -> list[float]:
-    """The best milliseconds a turn: over the whole run, in its first and in its last tenth."""
+def costs(turns: int, rounds: int) -> list[list[float]]:
+    """The best milliseconds a turn, bare and ours: over the whole run, its first and last tenth.
+
+    They take turns, so that a machine that slows down meanwhile slows down both.
+    """
     tenth = max(1, (turns - 1) // 10)
-    runs = []
+    runs: dict[Callable[[Any], None], list[list[float]]] = {bare: [], learnkit: []}
     for _ in range(rounds):
-        client = FakeClient(turns)
-        gc.collect()
-        loop(client)
-        steps = [1000 * (end - begin) for begin, end in pairwise(client.times)]
-        runs.append([fmean(steps), fmean(steps[:tenth]), fmean(steps[-tenth:])])
-    return [min(column) for column in zip(*runs, strict=True)]
+        for loop, found in runs.items():
+            client = FakeClient(turns)
+            gc.collect()
+            loop(client)
+            steps = [1000 * (end - begin) for begin, end in pairwise(client.times)]
+            found.append([fmean(steps), fmean(steps[:tenth]), fmean(steps[-tenth:])])
+    return [[min(column) for column in zip(*found, strict=True)] for found in runs.values()]
 
 
 def kilobytes(turns: int) -> float:
@@ -111,8 +115,7 @@ gc.freeze()  # nor is the search for garbage among the SDK's thousands of classe
 ratios = []
 row("turns; ms a turn", "bare", "learnkit", "own cost", "of bare", "first", "last")
 for turns in (10, 100, 1000):
-    plain = cost(bare, turns, rounds)[0]
-    whole, first, last = cost(learnkit, turns, rounds)
+    (plain, *_), (whole, first, last) = costs(turns, rounds)
     ratios.append((whole - plain) / plain)
     row(turns, plain, whole, whole - plain, ratios[-1], first, last)
 slow = over("own cost, in turns of the bare loop", max(ratios), 6, margin=2)
