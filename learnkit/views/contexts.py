@@ -1,7 +1,8 @@
 """Contexts: how many tokens each agent has in its context, as bars on one scale.
 
 Each agent has a row, and a subagent's row comes after its parent's. What a subagent read makes its
-own row long; what goes back to its parent is a band at the right, on the same scale.
+own row long; what goes back to its parent is a band at the right, on the same scale as far as it
+can be seen and has room.
 """
 
 from __future__ import annotations
