@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import executed
+import forked_kernels
 import nbval.kernel
 import netblock
 import overtaken
@@ -27,6 +28,7 @@ import profiles
 import pytest
 import share
 from jupyter_client.manager import KernelManager
+from jupyter_client.provisioning import local_provisioner
 
 SUPPORT = Path(netblock.__file__).resolve().parent
 
@@ -84,6 +86,8 @@ def pytest_configure(config: pytest.Config) -> None:
         overtaken.begin(seed)
 
     nbval.kernel.KernelManager = SocketFileKernelManager
+    if sys.platform == "linux":
+        local_provisioner.launch_kernel = forked_kernels.launch
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -61,7 +61,7 @@ def test_the_bare_loop_survives_one_hour_and_everything_survives_all() -> None:
 
 
 @pytest.mark.slow
-def test_a_part_costs_its_prompt_and_tools_in_every_request() -> None:
+def test_a_part_costs_its_prompt_and_tools_in_every_request(tmp_path: Path) -> None:
     costs = standing_costs()
     assert set(costs) == set(PARTS)
     assert min(costs.values()) > 0
@@ -70,6 +70,8 @@ def test_a_part_costs_its_prompt_and_tools_in_every_request() -> None:
         # An hour that has no use for a part pays for it in each request all the same.
         idle, rest = ("tools", todo) if "todo" in fault.parts else ("todo", tools)
         assert here.tokens - rest.tokens == costs[idle] * here.requests > 0
+        if fault.parts == ("todo",):  # where it is used, its requests have it already
+            assert fault.play(Harness(frozenset({"todo"})), tmp_path).tokens == todo.tokens
 
 
 def test_what_a_class_says_is_escaped() -> None:
