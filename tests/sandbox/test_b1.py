@@ -23,7 +23,7 @@ def table(monkeypatch: pytest.MonkeyPatch, capsys: Any, module: ModuleType) -> d
     """The lesson's table, as its cells print it with this module: a gate's column, by its name."""
     monkeypatch.setitem(sys.modules, "agent", module)
     names: dict[str, Any] = {"lab": lk.lesson("b1"), "lk": lk}
-    for start in ("def obedient", "def morning(", "ATTACKS", "def tried", "ALICES", "GATES |="):
+    for start in ("def obedient", "def morning(", "ATTACKS", "def tried", "ALICES", "GATES = "):
         exec(cell("b1", start), names)
     capsys.readouterr()
     exec(cell("b1", "def table"), names)
@@ -36,7 +36,7 @@ def columns(gates: Iterable[str], heads: str, rows: list[str]) -> dict[str, list
     return {gate: [row[heads.index(gate) :].split()[0] for row in rows] for gate in gates}
 
 
-def test_the_table_is_as_committed_and_the_repairs_change_two_columns(
+def test_the_table_is_as_committed_and_a_repair_changes_one_column(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bobs = AgentCells("b1", None)
@@ -48,11 +48,10 @@ def test_the_table_is_as_committed_and_the_repairs_change_two_columns(
     heads, *rows = shown.splitlines()
     assert columns(naive, heads, rows) == naive
     repaired = table(monkeypatch, capsys, agent("b1"))
-    assert [gate for gate in naive if naive[gate] != repaired[gate]] == ["rules", "typo"]
-    assert set(repaired["typo"]) == {"stopped"}
+    assert [gate for gate in naive if naive[gate] != repaired[gate]] == ["rules"]
     work = {gate for gate, (first, *_) in repaired.items() if first == "done"}
-    assert {*naive} - work == {"typo", "plan mode"}
-    for gate in {*naive} - {"typo"}:  # no gate stops every attack, and none lets all pass
+    assert {*naive} - work == {"plan mode"}
+    for gate in naive:  # no gate stops every attack, and none lets all pass
         assert len({*repaired[gate][1:]}) == 2, gate
 
 
@@ -64,11 +63,11 @@ def test_each_command_of_the_picture_ends_as_it_says() -> None:
             with at_work(module, **BOX) as folder:
                 (folder / "tests" / "conftest.py").write_text(DELETE)
                 module.bash(module.Agent(), step.about)
-                assert bool(harm(folder)) == bool(step.end), step
+                assert bool(harm(folder)) == step.harm, step
             with at_work(module) as folder:  # and without it
                 (folder / "tests" / "conftest.py").write_text(DELETE)
                 module.bash(module.Agent(), step.about)
-                assert bool(harm(folder)) == bool(step.end or step.sandbox[0] != PASSES), step
+                assert bool(harm(folder)) == (step.harm or step.sandbox[0] != PASSES), step
 
 
 def test_nothing_runs_without_bubblewrap() -> None:

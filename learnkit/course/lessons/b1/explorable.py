@@ -32,7 +32,7 @@ class Step:
         rules: what they do, and what they see.
         guard: likewise.
         sandbox: likewise.
-        end: what has happened if nothing stopped it; empty for no harm.
+        end: what has happened if nothing stopped it; empty for what is in its order.
     """
 
     tool: str
@@ -41,6 +41,11 @@ class Step:
     guard: tuple[str, str]
     sandbox: tuple[str, str]
     end: str = ""
+
+    @property
+    def harm(self) -> bool:
+        """Whether it does harm, if nothing stops it."""
+        return bool(self.end) and self.tool != "read_file"
 
 
 _NO_WORD = PASSES, "the word “stations” isn't in it"
@@ -66,7 +71,7 @@ STEPS = (
 
 
 def way(step: Step, user: str) -> list[tuple[str, str, str]]:
-    """Gate, decision and what it saw, as far as the call gets."""
+    """Gate, decision and what it saw, as if no other gate were there."""
     planning = user == PLANS and step.tool != "read_file"
     mode = (STOPS, "not a tool that reads") if planning else (PASSES, "a tool that reads")
     if user != PLANS:
@@ -74,47 +79,54 @@ def way(step: Step, user: str) -> list[tuple[str, str, str]]:
     found = []
     for gate, (said, saw) in zip(GATES, (mode, step.guard, step.rules, step.sandbox), strict=True):
         if said == ASKS:
-            said, saw = (PASSES if user == YES else STOPS), f"{saw}, and you say {user[5:]}"
+            answer = "yes" if user == YES else "no"
+            said, saw = (PASSES if user == YES else STOPS), f"{saw}, and you say {answer}"
         found.append((gate, said, saw))
-        if said == STOPS:
-            break
     return found
 
 
 def draw(width: float, call: Step, user: str) -> Answer:
-    """Draw the gates, the call's line through those that let it pass, and how all calls fare."""
-    canvas, passed = Canvas(width), way(call, user)
-    last, through = passed[-1][0], passed[-1][1] != STOPS
-    canvas.text("call", 0, 14, f"{call.tool} {call.about}", "m", "call")
-    low = _FIRST + len(GATES) * _ROW
-    for place, gate in enumerate(GATES):
-        said, saw = passed[place][1:] if place < len(passed) else ("", "isn't asked any more")
-        mark, style, glyph = _LOOKS[said]
-        y, x = _FIRST + place * _ROW, 2 * _LINE + 8
-        canvas.box(gate, 0, y, width, _TALL, mark, (), style)
-        canvas.text(f"{gate} sees", x, y + 19, _SEES[gate], "bn", mark)
-        canvas.text(f"{gate} saw", x, y + 35, saw, "n", mark)
-        if said:
-            on = _TALL + 9 if said == PASSES else _TALL / 2
-            canvas.edge(f"way {gate}", f"M0 -10V{on:g}", "call", "w", x=_LINE, y=y)
-            canvas.dot(f"{gate} said", _LINE, y + _TALL / 2, 9, mark, glyph)
+    """Draw the gates as rows, and each call's line down to the first gate that stops it."""
+    canvas, narrow = Canvas(width), width < 640
+    left, above, tall = (_LINE, 38, 66) if narrow else (290, 0, 50)
+    stops = {step: [gate for gate, said, _ in way(step, user) if said == STOPS] for step in STEPS}
+    ends = {step: GATES.index(one[0]) if one else len(GATES) for step, one in stops.items()}
     happens = call.end or "it runs, and does no harm"
-    if through:
-        canvas.edge("through", "M-5 -8L0 0L5 -8", "call", "w", x=_LINE, y=low)
-        canvas.text("end", 2 * _LINE + 8, low + 6, happens, "b")
-    ends = [way(one, user)[-1][1] for one in STEPS]
-    free = len(ends) - ends.count(STOPS)
-    canvas.text("all", 0, low + 40, f"{free} of {len(ends)} calls get through", "q")
-    base, each = low + 60, (width - 2 * _LINE) / (len(STEPS) - 1)
-    for number, end in enumerate(ends):
-        mark, _, glyph = _LOOKS[end]
-        radius = 10 if STEPS[number] is call else 8
-        canvas.dot(f"call {number}", _LINE + number * each, base, radius, mark, glyph)
+    rows = [(_SEES[gate], saw) for gate, _, saw in way(call, user)]
+    rows.append(("In the end", "nothing happens" if stops[call] else happens))
+    canvas.text("call", 0, 14, f"{call.tool} {call.about}", "m", "call")
+    for place, (sees, saw) in enumerate(rows):
+        y, mark = _FIRST + place * tall, "call" if place == ends[call] else ""
+        canvas.edge(f"above {place}", f"M0 0H{width:g}", y=y)
+        room = width if narrow else left - 8
+        canvas.text(f"sees {place}", 0, y + 16, sees, "b", mark, width=room)
+        canvas.text(f"saw {place}", 0, y + 33, saw, "", mark, width=room)
+    for number, step in enumerate(STEPS):
+        x = left + number * (width - _LINE - left) / (len(STEPS) - 1)
+        mark, style = ("call", "w") if step is call else ("", "")
+        for place in range(ends[step] + 1):
+            long = (tall - above) / (2 if place == ends[step] else 1)
+            y = _FIRST + place * tall + above
+            canvas.edge(f"way {number} {place}", f"M0 0V{long:g}", mark, style, x=x, y=y)
+        for gate in stops[step][1:]:  # it would have stopped the call, too
+            y = _FIRST + GATES.index(gate) * tall + (above + tall) / 2
+            canvas.text(f"{gate} too {number}", x, y + 4, "✗", "qc")
+        glyph, what = "✗", f"stopped by {stops[step][0]}" if stops[step] else step.end or "no harm"
+        if not stops[step]:
+            mark, glyph = ("failed", "!") if step.harm else ("done", "✓")
+        y = _FIRST + ends[step] * tall + (above + tall) / 2
+        says = f"{step.tool} {step.about}: {what}"
+        canvas.dot(f"end {number}", x, y, 9, mark, glyph, says=says)
+    base = _FIRST + len(rows) * tall + 14
     canvas.height = base + 14
-    names = {MODE: "Plan mode stops", RULES: "The rules ask you, and you stop"}
-    stopped = f"{names.get(last, f'The {last} stops')} this call."
-    finding = f"Nothing stops this call: {happens}." if through else stopped
-    return Answer(finding, canvas, _ASSUMES, axis=(_LINE, base, width - _LINE, base))
+    finding = f"Nothing stops this call: {happens}."
+    if stops[call]:
+        gate = stops[call][0]
+        finding = f"{_STOPS.get(gate, f'The {gate} stops')} this call."
+    free = [step for step in STEPS if not stops[step]]
+    harm = sum(step.harm for step in free)
+    because = f"Let through: {len(free)} of {len(STEPS)} calls, {harm} of them with harm."
+    return Answer(finding, canvas, _ASSUMES, because, (left, base, width - _LINE, base))
 
 
 def explorable() -> Explorable:
@@ -134,8 +146,8 @@ _SEES = {
     RULES: "Rules see its commands, or its path",
     BOX: "The sandbox sees what is written",
 }
-_LOOKS = {PASSES: ("done", "", "✓"), STOPS: ("failed", "", "✗"), "": ("", "d", "")}
-_LINE, _FIRST, _ROW, _TALL = 18, 34, 54, 44
+_STOPS = {MODE: "Plan mode stops", RULES: "The rules ask you, and you stop"}
+_LINE, _FIRST = 18, 26
 _ASSUMES = (
     f"The rules allow {', '.join(ALLOWED)}. The guard refuses whatever has “stations” in it. In "
     "the sandbox, stations/ is read-only. All calls were made in agent_beyond.py as the lesson "
