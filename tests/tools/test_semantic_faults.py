@@ -25,6 +25,8 @@ def test_a_fault_can_be_planted_and_names_its_test() -> None:
             continue
         if not (fault.found_by or fault.why):
             wrong.append(f"{fault.file}: {fault.slip}: neither found_by nor why")
+        if " " in fault.found_by.replace(" -k ", ""):
+            wrong.append(f"{fault.found_by} has a blank, which ends an argument of pytest")
         file, *names = fault.found_by.partition("[")[0].split("::")
         tests = source_of(file) if names else ""
         wrong += [f"{file} has no {name}" for name in names if f" {name}" not in tests]
