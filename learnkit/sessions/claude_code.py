@@ -11,7 +11,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from learnkit.errors import UsageError
 from learnkit.events import loop
 from learnkit.events.declaration import part
 from learnkit.events.text import blocks_of, content_text
@@ -174,12 +173,6 @@ class _Session:
         id = message.get("id") or entry.get("requestId") or entry.get("uuid")
         about = {"model": model.replace("<synthetic>", "")}
         about["stop_reason"] = text(message.get("stop_reason"))
-        lane.reply(text(id), blocks, time, usage=_usage(message.get("usage")), **about)
-
-
-def _usage(counts: Any) -> loop.UsageData | None:
-    """The server's counts, if they are such."""
-    try:
-        return part(loop.UsageData, counts) if isinstance(counts, dict) else None
-    except UsageError:
-        return None
+        counts = table(message.get("usage"))
+        usage = part(loop.UsageData, counts) if counts else None
+        lane.reply(text(id), blocks, time, usage=usage, **about)

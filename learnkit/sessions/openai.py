@@ -49,6 +49,18 @@ def blocks(item: dict[str, Any]) -> list[dict[str, Any]]:
     return [made if ours else made | {"type": "server_tool_use"}]
 
 
+def reply(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """The content blocks of a message with calls; a step of ATIF has other names for the same."""
+    found = said(message.get("reasoning_content"), "thinking")
+    found += said(message.get("content") or message.get("message"))
+    for one in tables(message.get("tool_calls")):
+        function = table(one.get("function")) or one
+        id, name = one.get("id"), function.get("name")
+        id, name = id or one.get("tool_call_id"), name or one.get("function_name")
+        found.append(call(id, name, function.get("arguments")))
+    return found
+
+
 def failed(output: str) -> bool:
     """Whether the output of a command says that it has failed."""
     return bool(_FAILED.search(output[:400]))
