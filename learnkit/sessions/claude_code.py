@@ -135,9 +135,8 @@ class _Session:
             return
         said = self.reading.kept(content if isinstance(content, str) else rest)
         if entry.get("isCompactSummary") is True:
-            by = "person" if self._boundary.get("trigger") == "manual" else "threshold"
             before = number(self._boundary.get("preTokens"))
-            lane.compacted(by, time, [{"role": "user", "content": said}], before)
+            lane.compacted(time, [{"role": "user", "content": said}], before)
         elif entry.get("isMeta") is True:
             lane.user(said, time, injected=True)
         else:

@@ -67,7 +67,7 @@ class _Rollout:
                     for one in tables(payload.get("replacement_history"))
                 ]
                 summary = {"role": "user", "content": text(payload.get("message"))}
-                lane.compacted("threshold", time, reading.kept(history or [summary]))
+                lane.compacted(time, reading.kept(history or [summary]))
             case "event_msg", "token_count":
                 counts = openai.usage(table(payload.get("info")).get("last_token_usage"))
                 if lane.turn:

@@ -162,13 +162,12 @@ class Lane:
             turn.ends[call] = time, ended
             turn.answer.append(block)
 
-    def compacted(self, by: Any, time: Time, messages: list[Message], before: int = 0) -> None:
+    def compacted(self, time: Time, messages: list[Message], before: int = 0) -> None:
         """The conversation has been replaced by a summary; 0 tokens: the file doesn't say."""
         self.end()
         before = before or self._last.about.get("usage", loop.UsageData()).sent
-        self.add(compaction.CompactionAsked(by=by), time)
         self.messages = messages
-        self.add(loop.MessagesRewritten(messages=tuple(messages), why="summarised"))
+        self.add(loop.MessagesRewritten(messages=tuple(messages), why="summarised"), time)
         self._asked = self._now
         after = estimate_tokens(messages)
         self.add(compaction.CompactionSummarised(before=before, after=after))

@@ -23,8 +23,8 @@ from learnkit.events.text import blocks_of, content_text
 from learnkit.events.vocabulary import read
 from learnkit.sessions.source import number, table
 
-#: Where a part of a context comes from: ``you``, ``model``, ``thinking`` or ``harness`` with
-#: nothing after it, ``("tool", name)`` or ``("file", path)``.
+#: Where a part of a context comes from: ``talk`` or ``thinking`` with nothing after it,
+#: ``("tool", name)`` or ``("file", path)``.
 Source = tuple[str, str]
 Does = Literal["read", "edit", "run", ""]
 
@@ -201,7 +201,7 @@ class Thread:
                 self._added(message, index, injected)
             case loop.MessagesRewritten(messages=messages, why=why):
                 before = self.sums["thinking", ""]
-                self.held = [self._sizes(message, False) for message in messages]
+                self.held = [self._sizes(message) for message in messages]
                 self.sums = sum(self.held, Counter())
                 if why != "summarised":
                     self.thoughts[len(self.turns) + 1] += before - self.sums["thinking", ""]
@@ -232,7 +232,6 @@ class Thread:
                 call = self.calls[id]
                 call.end, call.output, call.failed = time, output, not ended.done
                 call.refused = call.refused or how == "refused"
-                call.tokens = call.tokens or estimate_tokens(output)
 
     def _added(self, message: dict[str, Any], index: int | None, injected: bool) -> None:
         blocks = blocks_of(message.get("content"))
@@ -248,24 +247,20 @@ class Thread:
         place = len(self.held) if index is None else min(index, len(self.held))
         for gone in self.held[place:]:
             self.sums.subtract(gone)
-        self.held[place:] = [self._sizes(message, injected)]
+        self.held[place:] = [self._sizes(message)]
         self.sums.update(self.held[place])
 
-    def _sizes(self, message: dict[str, Any], injected: bool) -> Counter[Source]:
+    def _sizes(self, message: dict[str, Any]) -> Counter[Source]:
         """The tokens of a message by where they come from."""
-        sizes, results = Counter[Source](), False
+        sizes = Counter[Source]()
         for block in blocks_of(message.get("content")):
             kind, size = str(block.get("type")), estimate_tokens(block)
+            source = "thinking" if "thinking" in kind else "talk", ""
             if kind == "tool_result":
-                results = True
-                call = self.calls.get(str(block.get("tool_use_id")))
-                if call:
-                    call.tokens = max(call.tokens, size)
-                sizes[call.source if call else ("tool", "?")] += size
-            elif message.get("role") == "assistant":
-                sizes["thinking" if "thinking" in kind else "model", ""] += size
-            else:
-                sizes["harness" if injected or results else "you", ""] += size
+                source = "tool", "?"
+                if call := self.calls.get(str(block.get("tool_use_id"))):
+                    source, call.tokens = call.source, max(call.tokens, size)
+            sizes[source] += size
         return sizes
 
 
