@@ -113,7 +113,6 @@ class Turn:
         asked: seconds on the log's clock when the request was sent; ``replied`` likewise.
         usage: the server's counts.
         hour: whether what it wrote to the cache stays there for an hour.
-        stop: why the model stopped, or the run, if the file says only that.
         parts: estimated tokens of what the request held, by source.
         said: what the reply says, without thinking.
         shown: the messages that belong to it, in order, each with whether it was injected.
@@ -125,7 +124,6 @@ class Turn:
     usage: loop.UsageData = field(default_factory=loop.UsageData)
     hour: bool = False
     model: str = ""
-    stop: str = ""
     parts: dict[Source, int] = field(default_factory=dict)
     said: str = ""
     shown: list[tuple[dict[str, Any], bool]] = field(default_factory=list)
@@ -143,6 +141,7 @@ class Thread:
     Attributes:
         head: estimated tokens of the system prompt and the tools that the log has.
         cuts: number of the first turn after each compaction -> tokens before it.
+        ended: why its last run ended; empty if that goes on.
         thoughts: number of a turn -> tokens of thinking that the harness took out before it.
         waits: when a person was waited for, in seconds on the log's clock.
         held: the sizes of each message in the array, by source; ``sums`` those of all of them.
@@ -195,8 +194,6 @@ class Thread:
                 self.prompts += 1
             case loop.RunEnded(reason=reason):
                 self._idle, self.ended = time, reason
-                if turn:
-                    turn.stop = turn.stop or reason
             case loop.MessageAdded(message=message, index=index, injected=injected):
                 self._added(message, index, injected)
             case loop.MessagesRewritten(messages=messages, why=why):
@@ -218,8 +215,7 @@ class Thread:
                 self.coming, turn.parts = [], dict(self.sums)
             case loop.ModelReplied(purpose="conversation") as reply if turn:
                 turn.replied, turn.usage = time, reply.usage
-                turn.hour = bool(_hour(reply.usage))
-                turn.stop, turn.model = reply.stop_reason or "", reply.model or ""
+                turn.hour, turn.model = bool(_hour(reply.usage)), reply.model or ""
             case loop.ModelRetried() | loop.ModelFailed():
                 self.retries += 1
             case loop.ToolStarted(id=id, name=name, input=input, refused=refused):
