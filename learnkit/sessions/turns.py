@@ -218,16 +218,13 @@ class Thread:
                 turn.hour, turn.model = bool(_hour(reply.usage)), reply.model or ""
             case loop.ModelRetried() | loop.ModelFailed():
                 self.retries += 1
-            case loop.ToolStarted(id=id, name=name, input=input, refused=refused):
-                does, target = _target(name, input)
-                made = turn.number if turn else 0
-                call = Call(id, self.lane, made, name, input, does, target, time)
-                call.refused = call.failed = bool(refused)
-                self.calls[id] = call
+            case loop.ToolStarted(id=id, name=name, input=input):
+                made, (does, target) = turn.number if turn else 0, _target(name, input)
+                self.calls[id] = Call(id, self.lane, made, name, input, does, target, time)
             case loop.ToolEnded(id=id, output=output, how=how) as ended if id in self.calls:
                 call = self.calls[id]
-                call.end, call.output, call.failed = time, output, not ended.done
-                call.refused = call.refused or how == "refused"
+                call.end, call.output = time, output
+                call.failed, call.refused = not ended.done, how == "refused"
 
     def _added(self, message: dict[str, Any], index: int | None, injected: bool) -> None:
         blocks = blocks_of(message.get("content"))

@@ -40,9 +40,8 @@ def framed(static: str, data: dict[str, Any]) -> str:
     """A static form, and the data that a script shows instead."""
     refuse_secrets(data)
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return (
-        f'<div class="lk-tape">{static}<script type="application/gzip">{packed(text)}</script></div>'
-    )
+    data_of = f'<script type="application/gzip">{packed(text)}</script>'
+    return f'<div class="lk-tape">{static}{data_of}</div>'
 
 
 def packed(text: str) -> str:
