@@ -71,6 +71,7 @@ class _Session:
         """All lanes, the main one first, each subagent's with the call that it works for."""
         by_prompt: dict[str, tuple[Lane, str]] = {}
         for lane in self._lanes.values():
+            lane.over()
             for call, (_, given) in lane.calls.items():
                 by_prompt[text(table(given).get("prompt"))] = lane, call
         for key, lane in self._lanes.items():
