@@ -62,7 +62,7 @@ def _trajectory(data: dict[str, Any], lane: Lane, reading: Reading) -> Iterator[
         match source:
             case "agent":
                 model = text(step.get("model_name") or agent.get("model_name"))
-                usage, blocks = openai.usage(step.get("metrics")), reading.kept(_blocks(step))
+                usage, blocks = openai.usage(step.get("metrics")), reading.kept(openai.reply(step))
                 lane.reply(str(place), blocks, time, usage=usage, model=model)
             case "user":
                 lane.user(said, time)
@@ -83,13 +83,3 @@ def _trajectory(data: dict[str, Any], lane: Lane, reading: Reading) -> Iterator[
             for ref in tables(one.get("subagent_trajectory_ref")):
                 yield text(ref.get("trajectory_id")), call
         lane.line(place, source, step, step.keys() if source in _SOURCES else ())
-
-
-def _blocks(step: dict[str, Any]) -> list[dict[str, Any]]:
-    """The content blocks of an agent's step."""
-    found = openai.said(step.get("reasoning_content"), "thinking")
-    found += openai.said(step.get("message"))
-    for call in tables(step.get("tool_calls")):
-        id, name = call.get("tool_call_id"), call.get("function_name")
-        found.append(openai.call(id, name, call.get("arguments")))
-    return found

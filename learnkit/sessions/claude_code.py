@@ -11,7 +11,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from learnkit.errors import UsageError
 from learnkit.events import loop
 from learnkit.events.declaration import part
 from learnkit.events.text import blocks_of, content_text
@@ -66,7 +65,7 @@ class _Session:
         self._lanes = {"": self.main}  # by id of the agent
         self._callers: dict[str, tuple[Lane, str]] = {}  # by id of the agent, with the call
         self._places: dict[str, tuple[Lane, int]] = {}  # by uuid, with the messages up to it
-        self._boundary: dict[str, Any] = {}  # the last one
+        self._before = 0  # tokens, at the last boundary of a compaction
 
     def linked(self) -> list[Lane]:
         """All lanes, the main one first, each subagent's with the call that it works for."""
@@ -107,7 +106,7 @@ class _Session:
                 if queued.get("type") == "queued_command" and queued.get("prompt"):
                     self._said(lane, reading.kept(queued["prompt"]), time)
             case "system", "compact_boundary":
-                self._boundary = table(entry.get("compactMetadata"))
+                self._before = number(table(entry.get("compactMetadata")).get("preTokens"))
             case "system", "api_error":
                 error = table(table(table(entry.get("error")).get("error")).get("error"))
                 why, said = text(error.get("type")) or "connection", text(error.get("message"))
@@ -136,9 +135,7 @@ class _Session:
             return
         said = self.reading.kept(content if isinstance(content, str) else rest)
         if entry.get("isCompactSummary") is True:
-            by = "person" if self._boundary.get("trigger") == "manual" else "threshold"
-            before = number(self._boundary.get("preTokens"))
-            lane.compacted(by, time, [{"role": "user", "content": said}], before)
+            lane.compacted(time, [{"role": "user", "content": said}], self._before)
         elif entry.get("isMeta") is True:
             lane.user(said, time, injected=True)
         else:
@@ -174,12 +171,6 @@ class _Session:
         id = message.get("id") or entry.get("requestId") or entry.get("uuid")
         about = {"model": model.replace("<synthetic>", "")}
         about["stop_reason"] = text(message.get("stop_reason"))
-        lane.reply(text(id), blocks, time, usage=_usage(message.get("usage")), **about)
-
-
-def _usage(counts: Any) -> loop.UsageData | None:
-    """The server's counts, if they are such."""
-    try:
-        return part(loop.UsageData, counts) if isinstance(counts, dict) else None
-    except UsageError:
-        return None
+        counts = table(message.get("usage"))
+        usage = part(loop.UsageData, counts) if counts else None
+        lane.reply(text(id), blocks, time, usage=usage, **about)

@@ -381,8 +381,8 @@ def _ending(one: Thread, session: Session) -> tuple[Turn | None, list[Call], lis
 
     And the sentence of the reply that claims success, quoted; empty for none.
     """
-    last = one.turns[-1] if one.turns and one is session.lead else None
-    last = last if last and last.stop in ("end_turn", "stop_sequence") else None
+    done = one is session.lead and one.ended in ("end_turn", "stop_sequence")
+    last = one.turns[-1] if done and one.turns else None
     claim = _DONE.search(last.said) if last else None
     calls = sorted(session.calls, key=lambda call: call.start)
     edits = [call for call in calls if call.does == "edit" and not call.failed]

@@ -27,7 +27,6 @@ class _Turn:
     """A turn that may not be over: its reply, and what has come after it."""
 
     id: str
-    asked: float
     time: float
     blocks: list[Message] = field(default_factory=list)
     begun: dict[str, float] = field(default_factory=dict)
@@ -77,8 +76,8 @@ class Lane:
         self.turn: _Turn | None = None
         self.turns = 0
         self._run: int | None = None  # turns before it
-        self._now = self._asked = 0.0
-        self._last = _Turn("", 0, 0)
+        self._now = 0.0
+        self._last = _Turn("", 0)
 
     def child_of(self, parent: Lane, call: str, id: str) -> None:
         """Make it the lane of a subagent, named by its call as our own are, or else by an id."""
@@ -116,7 +115,7 @@ class Lane:
         self.over()
         if not injected:
             self.end()
-            self._run, self._last = self.turns, _Turn("", 0, 0)
+            self._run, self._last = self.turns, _Turn("", 0)
             self.reading.note(title="" if self.part else content_text(content))
             self.add(loop.RunStarted(prompt=content, system=self.system, tools=self.tools), time)
         self._append("user", content, time, injected)
@@ -129,7 +128,7 @@ class Lane:
         self.reading.note(models=about.get("model"))
         if self.turn is None or self.turn.id != id:
             self.over()
-            self.turn = _Turn(id, self._asked, self._now)
+            self.turn = _Turn(id, self._now)
         turn = self.turn
         turn.time = max(turn.time, time or 0.0)
         turn.blocks += blocks
@@ -162,14 +161,12 @@ class Lane:
             turn.ends[call] = time, ended
             turn.answer.append(block)
 
-    def compacted(self, by: Any, time: Time, messages: list[Message], before: int = 0) -> None:
+    def compacted(self, time: Time, messages: list[Message], before: int = 0) -> None:
         """The conversation has been replaced by a summary; 0 tokens: the file doesn't say."""
         self.end()
         before = before or self._last.about.get("usage", loop.UsageData()).sent
-        self.add(compaction.CompactionAsked(by=by), time)
         self.messages = messages
-        self.add(loop.MessagesRewritten(messages=tuple(messages), why="summarised"))
-        self._asked = self._now
+        self.add(loop.MessagesRewritten(messages=tuple(messages), why="summarised"), time)
         after = estimate_tokens(messages)
         self.add(compaction.CompactionSummarised(before=before, after=after))
 
@@ -180,7 +177,7 @@ class Lane:
         self.turn, self._last = None, turn
         if self._run is None:  # the harness went on by itself, after a notice
             self._run = self.turns
-        self.asked(turn.asked)
+        self.asked()
         about = {"stop_reason": turn.reason or None, **turn.about}
         took = max(0.0, turn.time - self._now)
         self.add(loop.ModelReplied(turn=self.turns, seconds=took, **about), turn.time)
@@ -196,11 +193,10 @@ class Lane:
         if turn.answer:
             self._append("user", turn.answer)
 
-    def asked(self, time: Time = None) -> None:
-        """A request has been sent."""
+    def asked(self) -> None:
+        """A request has been sent, after all that there is so far."""
         self.turns += 1
-        request = loop.ModelRequested(turn=self.turns, messages=len(self.messages))
-        self.add(request, time or self._asked)
+        self.add(loop.ModelRequested(turn=self.turns, messages=len(self.messages)))
 
     def end(self, reason: str = "") -> None:
         """Write the end of the run, if one goes on and the last reply has ended it."""
@@ -233,7 +229,6 @@ class Lane:
         index = len(self.messages)
         self.messages.append(message)
         self.add(loop.MessageAdded(index=index, message=message, injected=injected), time)
-        self._asked = self._now
 
 
 def merged(lanes: list[Lane]) -> list[Told]:

@@ -55,11 +55,7 @@ def read(path: Path, reading: Reading) -> list[Told]:
 def _blocks(place: int, one: dict[str, Any]) -> list[dict[str, Any]]:
     """The content blocks of a reply, which is a message, or a response with items."""
     found = [block for item in tables(one.get("output")) for block in openai.blocks(item)]
-    found += openai.said(one.get("reasoning_content"), "thinking")
-    found += openai.said(one.get("content"))
-    for call in tables(one.get("tool_calls")):
-        function = table(call.get("function"))
-        found.append(openai.call(call.get("id"), function.get("name"), function.get("arguments")))
+    found += openai.reply(one)
     written = _COMMAND.findall(content_text(one.get("content")))
     if len(written) == 1 and not any(block["type"] == "tool_use" for block in found):
         found.append(openai.call(f"command {place}", "bash", {"command": written[0]}))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import re
 from typing import Any
 
 from learnkit.events.loop import UsageData
 from learnkit.events.text import content_text
-from learnkit.sessions.source import number, table, tables, text
+from learnkit.sessions.source import number, parsed, table, tables, text
 
 #: What a request used, by the names that these APIs have for it.
 _SENT, _OUT = ("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens")
@@ -26,13 +26,10 @@ def said(content: Any, kind: str = "text") -> list[dict[str, Any]]:
 
 def call(id: Any, name: Any, arguments: Any) -> dict[str, Any]:
     """A call as a content block; its arguments are an object, JSON in a text, or free text."""
-    given = arguments
+    given = arguments if isinstance(arguments, dict) else {"input": arguments}
     if isinstance(arguments, str):
-        try:
-            given = json.loads(arguments)
-        except (ValueError, RecursionError):
-            given = None
-    given = given if isinstance(given, dict) else {"input": arguments}
+        with contextlib.suppress(ValueError):
+            given = parsed(arguments.encode())
     return {"type": "tool_use", "id": text(id), "name": text(name) or "?", "input": given}
 
 
@@ -47,6 +44,18 @@ def blocks(item: dict[str, Any]) -> list[dict[str, Any]]:
     made = call(item.get("call_id") or item.get("id"), item.get("name") or kind, given)
     ours = item.get("call_id") or kind == "local_shell_call"  # else the server has done it
     return [made if ours else made | {"type": "server_tool_use"}]
+
+
+def reply(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """The content blocks of a message with calls; a step of ATIF has other names for the same."""
+    found = said(message.get("reasoning_content"), "thinking")
+    found += said(message.get("content") or message.get("message"))
+    for one in tables(message.get("tool_calls")):
+        function = table(one.get("function")) or one
+        id, name = one.get("id"), function.get("name")
+        id, name = id or one.get("tool_call_id"), name or one.get("function_name")
+        found.append(call(id, name, function.get("arguments")))
+    return found
 
 
 def failed(output: str) -> bool:

@@ -7,8 +7,6 @@ to it, so that a long session opens at once.
 
 from __future__ import annotations
 
-import base64
-import gzip
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,7 +27,7 @@ from learnkit.views.compaction import Compaction
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.array import Array, message_card
 from learnkit.views.drawing.base import css_beside
-from learnkit.views.drawing.display import RULES, Canvas
+from learnkit.views.drawing.display import Canvas, sheet
 from learnkit.views.drawing.plot import short
 from learnkit.views.drawing.text import esc, scale_of
 from learnkit.views.drawing.time_axis import duration
@@ -91,19 +89,14 @@ def page(
         "Texts are estimated at four characters a token (≈); prices are those of "
         f"{PRICES_OF}.</p></footer></main>"
     )
-    return frozen.page("A session", _lengths(body) + _scripts(), look=_look())
+    # On paper it is light.
+    look = sheet(theme.MARKS, " screen and (prefers-color-scheme:dark)") + css_beside(__file__)
+    return frozen.page("A session", _lengths(body) + _scripts(), look=look)
 
 
 def _lengths(text: str) -> str:
     """A text in which lengths stand for what was removed."""
     return _REMOVED.sub(lambda gone: f"[{count(len(gone[0]), 'character')}]", text)
-
-
-def _look() -> str:
-    keys = sorted(theme.MARKS)
-    light, dark = theme.variables("light", keys), theme.variables("dark", keys)
-    dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
-    return f":root{{{light}}}{dark}{RULES}{theme.rules(keys)}{css_beside(__file__)}"
 
 
 def _scripts() -> str:
@@ -201,14 +194,11 @@ def _numbers(session: Session) -> str:
     lead, calls, usage = session.lead, list(session.calls), Usage.of(session.replies)
     names = Counter(one_line(call.name, 30) for call in calls if call.failed)
     failed = ", ".join(f"{name} {number:,}" for name, number in names.most_common())
+    cached = usage.cache_read_input_tokens / max(usage.sent, 1)
     retries = sum(one.retries for one in session.threads.values())
     facts = [
         ("turns", f"{len(lead.turns):,}", f"after {count(lead.prompts, 'prompt')}"),
-        (
-            "tokens sent",
-            short(usage.sent),
-            f"{usage.cache_read_input_tokens / max(usage.sent, 1):.0%} cached",
-        ),
+        ("tokens sent", short(usage.sent), f"{cached:.0%} cached"),
         ("tokens written", short(usage.output_tokens), ""),
         ("longest request", short(max(map(lead.size, lead.turns), default=0)), "tokens"),
         ("tool calls", f"{len(calls):,}", f"failed: {failed}" * bool(failed)),
@@ -332,12 +322,11 @@ def _thread(session: Session, one: Thread, shown: int, badges: _Badges) -> str:
                 f"<span>{esc(_about(session, one, turn))}</span></h3>{cards}</article>"
             )
         html = html.replace('"note">from the harness<', '"note">a tool’s result<')
-        packed = base64.b64encode(gzip.compress(html.encode(), mtime=0)).decode()
         names = " ".join(anchor(one.lane, turn.number) for turn in turns)
         size = f"--lk-full:{full};min-height:{240 * len(turns)}px"
         parts.append(
             f'<div class="later" data-turns="{esc(names)}" style="{size}">'
-            f'<script type="application/gzip">{packed}</script></div>'
+            f'<script type="application/gzip">{frozen.packed(html)}</script></div>'
         )
     head = f' class="agent"><h3>↳ {esc(one_line(one.title, 120))}</h3>' if one.parent else ">"
     return f"<div{head}{''.join(parts)}</div>"

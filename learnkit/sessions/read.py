@@ -71,13 +71,11 @@ def _id(path: Path) -> str:
 
 def _recognised(path: Path, head: bytes) -> tuple[str, Any]:
     for line in head.split(b"\n", _FIRST)[:_FIRST]:
-        try:
+        with contextlib.suppress(ValueError):
             entry = parsed(line)
-        except ValueError:
-            continue
-        for name, reader in _LINES.items():
-            if reader.claims(entry):
-                return name, reader
+            for name, reader in _LINES.items():
+                if reader.claims(entry):
+                    return name, reader
     for name, reader in _DOCUMENTS.items():
         if reader.HEAD.search(head):
             return name, reader
@@ -91,6 +89,7 @@ class SessionFile:
 
     Attributes:
         path: of its file.
+        id: what :func:`open_session` knows it by, as far as it begins.
         modified: seconds since 1970 when it was last written.
         opened: what the file says of it.
         turns: replies, those of subagents included.
@@ -98,15 +97,11 @@ class SessionFile:
     """
 
     path: Path
+    id: str
     modified: float
     opened: SessionOpened
     turns: int
     tokens: int
-
-    @property
-    def id(self) -> str:
-        """What :func:`open_session` knows it by, as far as it begins."""
-        return _id(self.path)
 
 
 def list_sessions(limit: int = 20) -> Iterator[SessionFile]:
@@ -130,7 +125,7 @@ def list_sessions(limit: int = 20) -> Iterator[SessionFile]:
         usages = [one.usage for one in events if isinstance(one, ModelReplied)]
         tokens = sum(usage.sent + (usage.output_tokens or 0) for usage in usages)
         assert isinstance(about, SessionOpened)
-        yield SessionFile(path, modified, about, len(usages), tokens)
+        yield SessionFile(path, _id(path), modified, about, len(usages), tokens)
 
 
 def _found() -> list[tuple[float, Path]]:

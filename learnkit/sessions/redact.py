@@ -44,10 +44,8 @@ _NUMBERED = {"id": "id", "tool_use_id": "id", "call": "id", "description": "suba
 _EMPTY = _words("title cwd path branch")
 _WORD = re.compile(r"[\w.:-]{1,60}")
 #: Names of details that may stay: those of events, of their parts, and of the blocks of a message.
-_PARTS = _words(
-    "role type text thinking signature data tool_use_id is_error source media_type line"
-)
-_KNOWN = {*_PARTS, *(part.key for one in declarations() for part in details_of(one.cls))}
+_KNOWN = _words("role type text thinking signature data tool_use_id is_error source media_type")
+_KNOWN |= {part.key for one in declarations() for part in details_of(one.cls)}
 _FREE = _words("unknown lines left_out")  # whose keys may be anything
 _BLOCKS = _words("text thinking redacted_thinking tool_use tool_result image document")
 #: Names of home folders that are no person's.

@@ -23,8 +23,8 @@ from learnkit.events.text import blocks_of, content_text
 from learnkit.events.vocabulary import read
 from learnkit.sessions.source import number, table
 
-#: Where a part of a context comes from: ``you``, ``model``, ``thinking`` or ``harness`` with
-#: nothing after it, ``("tool", name)`` or ``("file", path)``.
+#: Where a part of a context comes from: ``talk`` or ``thinking`` with nothing after it,
+#: ``("tool", name)`` or ``("file", path)``.
 Source = tuple[str, str]
 Does = Literal["read", "edit", "run", ""]
 
@@ -113,7 +113,6 @@ class Turn:
         asked: seconds on the log's clock when the request was sent; ``replied`` likewise.
         usage: the server's counts.
         hour: whether what it wrote to the cache stays there for an hour.
-        stop: why the model stopped, or the run, if the file says only that.
         parts: estimated tokens of what the request held, by source.
         said: what the reply says, without thinking.
         shown: the messages that belong to it, in order, each with whether it was injected.
@@ -125,7 +124,6 @@ class Turn:
     usage: loop.UsageData = field(default_factory=loop.UsageData)
     hour: bool = False
     model: str = ""
-    stop: str = ""
     parts: dict[Source, int] = field(default_factory=dict)
     said: str = ""
     shown: list[tuple[dict[str, Any], bool]] = field(default_factory=list)
@@ -143,6 +141,7 @@ class Thread:
     Attributes:
         head: estimated tokens of the system prompt and the tools that the log has.
         cuts: number of the first turn after each compaction -> tokens before it.
+        ended: why its last run ended; empty if that goes on.
         thoughts: number of a turn -> tokens of thinking that the harness took out before it.
         waits: when a person was waited for, in seconds on the log's clock.
         held: the sizes of each message in the array, by source; ``sums`` those of all of them.
@@ -195,13 +194,11 @@ class Thread:
                 self.prompts += 1
             case loop.RunEnded(reason=reason):
                 self._idle, self.ended = time, reason
-                if turn:
-                    turn.stop = turn.stop or reason
             case loop.MessageAdded(message=message, index=index, injected=injected):
                 self._added(message, index, injected)
             case loop.MessagesRewritten(messages=messages, why=why):
                 before = self.sums["thinking", ""]
-                self.held = [self._sizes(message, False) for message in messages]
+                self.held = [self._sizes(message) for message in messages]
                 self.sums = sum(self.held, Counter())
                 if why != "summarised":
                     self.thoughts[len(self.turns) + 1] += before - self.sums["thinking", ""]
@@ -218,21 +215,16 @@ class Thread:
                 self.coming, turn.parts = [], dict(self.sums)
             case loop.ModelReplied(purpose="conversation") as reply if turn:
                 turn.replied, turn.usage = time, reply.usage
-                turn.hour = bool(_hour(reply.usage))
-                turn.stop, turn.model = reply.stop_reason or "", reply.model or ""
+                turn.hour, turn.model = bool(_hour(reply.usage)), reply.model or ""
             case loop.ModelRetried() | loop.ModelFailed():
                 self.retries += 1
-            case loop.ToolStarted(id=id, name=name, input=input, refused=refused):
-                does, target = _target(name, input)
-                made = turn.number if turn else 0
-                call = Call(id, self.lane, made, name, input, does, target, time)
-                call.refused = call.failed = bool(refused)
-                self.calls[id] = call
+            case loop.ToolStarted(id=id, name=name, input=input):
+                made, (does, target) = turn.number if turn else 0, _target(name, input)
+                self.calls[id] = Call(id, self.lane, made, name, input, does, target, time)
             case loop.ToolEnded(id=id, output=output, how=how) as ended if id in self.calls:
                 call = self.calls[id]
-                call.end, call.output, call.failed = time, output, not ended.done
-                call.refused = call.refused or how == "refused"
-                call.tokens = call.tokens or estimate_tokens(output)
+                call.end, call.output = time, output
+                call.failed, call.refused = not ended.done, how == "refused"
 
     def _added(self, message: dict[str, Any], index: int | None, injected: bool) -> None:
         blocks = blocks_of(message.get("content"))
@@ -248,24 +240,20 @@ class Thread:
         place = len(self.held) if index is None else min(index, len(self.held))
         for gone in self.held[place:]:
             self.sums.subtract(gone)
-        self.held[place:] = [self._sizes(message, injected)]
+        self.held[place:] = [self._sizes(message)]
         self.sums.update(self.held[place])
 
-    def _sizes(self, message: dict[str, Any], injected: bool) -> Counter[Source]:
+    def _sizes(self, message: dict[str, Any]) -> Counter[Source]:
         """The tokens of a message by where they come from."""
-        sizes, results = Counter[Source](), False
+        sizes = Counter[Source]()
         for block in blocks_of(message.get("content")):
             kind, size = str(block.get("type")), estimate_tokens(block)
+            source = "thinking" if "thinking" in kind else "talk", ""
             if kind == "tool_result":
-                results = True
-                call = self.calls.get(str(block.get("tool_use_id")))
-                if call:
-                    call.tokens = max(call.tokens, size)
-                sizes[call.source if call else ("tool", "?")] += size
-            elif message.get("role") == "assistant":
-                sizes["thinking" if "thinking" in kind else "model", ""] += size
-            else:
-                sizes["harness" if injected or results else "you", ""] += size
+                source = "tool", "?"
+                if call := self.calls.get(str(block.get("tool_use_id"))):
+                    source, call.tokens = call.source, max(call.tokens, size)
+            sizes[source] += size
         return sizes
 
 

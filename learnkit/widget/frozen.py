@@ -40,8 +40,13 @@ def framed(static: str, data: dict[str, Any]) -> str:
     """A static form, and the data that a script shows instead."""
     refuse_secrets(data)
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    packed = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
-    return f'<div class="lk-tape">{static}<script type="application/gzip">{packed}</script></div>'
+    data_of = f'<script type="application/gzip">{packed(text)}</script>'
+    return f'<div class="lk-tape">{static}{data_of}</div>'
+
+
+def packed(text: str) -> str:
+    """A text as a page's script unpacks it."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def _message(view: Any, width: float) -> dict[str, Any]:

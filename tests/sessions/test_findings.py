@@ -84,10 +84,9 @@ def compacted(before: int, *, files: int = 0, tokens: int = 900, model: str = SM
     return made.each(reads).end()
 
 
-def planned(*states: str, stop: str = "") -> EventLog:
+def planned(*states: str, stop: str = "end_turn") -> EventLog:
     todos = {"todos": [{"content": "a", "status": state} for state in states]}
-    made = Made().prompt().turn(Use("TodoWrite", todos))
-    return made.turn(stop=stop).log
+    return Made().prompt().turn(Use("TodoWrite", todos)).end(stop=stop)
 
 
 def codex_plan(*states: str) -> Use:
@@ -101,9 +100,8 @@ def failing(
     return Made().prompt().each(runs).end()
 
 
-def ended(*uses: Use, says: str = "The bug is fixed.", stop: str = "") -> EventLog:
-    made = Made().prompt().each(uses)
-    return made.turn(says=says, stop=stop).log
+def ended(*uses: Use, says: str = "The bug is fixed.", stop: str = "end_turn") -> EventLog:
+    return Made().prompt().each(uses).end(says, stop)
 
 
 S = 12_000

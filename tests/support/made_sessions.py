@@ -87,7 +87,6 @@ class Made:
         lane: str = "lead",
         usage: tuple[int, ...] | None = None,
         model: str = SMALL,
-        stop: str = "",
         hour: bool = False,
     ) -> Made:
         """A request and its reply; ``usage`` is what the cache gave, what was written, the rest.
@@ -104,7 +103,7 @@ class Made:
             **{"cache_read_input_tokens": cached, "cache_creation_input_tokens": new},
         }
         counts = UsageData(whole=whole) if usage else UsageData()
-        stop = stop or ("tool_use" if uses else "end_turn")
+        stop = "tool_use" if uses else "end_turn"
         self.add(ModelReplied(turn=self.turns, stop_reason=stop, usage=counts, model=model), lane)
         ids = [f"{lane}-{self.turns}-{number}" for number in range(len(uses))]
         blocks: list[dict[str, Any]] = [{"type": "text", "text": says}] if says else []
@@ -130,10 +129,10 @@ class Made:
             self.turn(use)
         return self
 
-    def end(self, says: str = "I stopped.") -> EventLog:
+    def end(self, says: str = "I stopped.", stop: str = "end_turn") -> EventLog:
         """The last reply, and the end of the run."""
         self.turn(says=says)
-        self.add(RunEnded(reason="end_turn", turns=self.turns))
+        self.add(RunEnded(reason=stop, turns=self.turns))
         return self.log
 
 

@@ -297,9 +297,8 @@ class Canvas:
         An ``<img>`` sees no colours of the page around it, so it brings a ground of its own.
         """
         body = "".join(shape.markup(static=True) for shape in self.shapes)
-        light, dark, looks = _looks(self.marks)
-        style = f":root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}{looks}"
-        return _svg(self.width, self.height, f"<style>{style}</style>", body, margin=margin)
+        style = f"<style>{sheet(self.marks)}</style>"
+        return _svg(self.width, self.height, style, body, margin=margin)
 
     def inline(self, alt: str) -> str:
         """The diagram as a part of an open notebook, light or dark as JupyterLab is."""
@@ -324,6 +323,12 @@ class Canvas:
         """The diagram as the address of a picture."""
         data = base64.b64encode(self.svg(margin).encode()).decode()
         return f"data:image/svg+xml;base64,{data}"
+
+
+def sheet(marks: Iterable[str], dark: str = "(prefers-color-scheme:dark)") -> str:
+    """The style sheet of a document of shapes, in whose dark media they are dark."""
+    on_light, on_dark, looks = _looks(marks)
+    return f":root{{{on_light}}}@media{dark}{{:root{{{on_dark}}}}}{looks}"
 
 
 def _looks(marks: Iterable[str]) -> tuple[str, str, str]:
