@@ -56,13 +56,15 @@ function ownKeys(element, signal) {
 
 const WIDEST = 1060; // pixels that a diagram is laid out for at most, and at least
 const NARROWEST = 320;
+const COLUMN = 720; // of what is wider, half goes to larger type
 
 /** The width to lay a diagram out for, in pixels, so that it fills its frame; 0 where none shows. */
 function roomFor(host, frame, picture) {
   const { paddingLeft, paddingRight } = getComputedStyle(picture);
   const border = frame.offsetWidth - frame.clientWidth;
   const room = host.clientWidth - border - parseFloat(paddingLeft) - parseFloat(paddingRight);
-  return room > 0 ? Math.max(NARROWEST, Math.min(WIDEST, 10 * Math.floor(room / 10))) : 0;
+  const laid = Math.min(room, (room + COLUMN) / 2, WIDEST);
+  return room > 0 ? Math.max(NARROWEST, 10 * Math.floor(laid / 10)) : 0;
 }
 
 /** Send to Python; rejects, instead of throwing, when nobody is there any more. */
