@@ -117,8 +117,8 @@ def draw(width: float, call: Step, user: str) -> Answer:
         y = _FIRST + ends[step] * tall + (above + tall) / 2
         says = f"{step.tool} {step.about}: {what}"
         canvas.dot(f"end {number}", x, y, 9, mark, glyph, says=says)
-    base = _FIRST + len(rows) * tall + 14
-    canvas.height = base + 14
+    base = _FIRST + len(rows) * tall
+    canvas.height = base
     finding = f"Nothing stops this call: {happens}."
     if stops[call]:
         gate = stops[call][0]
