@@ -242,7 +242,8 @@ def test_s06_old_results_go_first_and_a_summary_keeps_request_and_plan(tmp_path:
     left = project.requests[-1]["messages"]
     for part in ("Files 1 to 6", "Read it six times", "[ ] #1: part 1", ".transcripts/lead-1.json"):
         assert part in left[0]["content"]
-    assert [one["role"] for one in left] == ["user", "assistant", "user"]
+    assert [one["role"] for one in left[:3]] == ["user", "assistant", "user"]
+    assert left[-1]["content"].startswith("Still open: part 1.")  # the plan is asked about
     kept = json.loads((project.folder / ".transcripts/lead-1.json").read_text())
     assert kept[0]["content"][0]["text"] == "Read it six times"
 
