@@ -264,7 +264,9 @@ def render(items: list[dict]) -> str:
 
 def check_items(items: list[dict]) -> None:
     """Refuse a list that is no plan."""
-    ids = {item["id"] for item in items if item.get("text", "").strip() and item["status"] in MARKS}
+    fields = {"id", "text", "status"}
+    whole = [item for item in items if isinstance(item, dict) and fields <= item.keys()]
+    ids = {item["id"] for item in whole if item["text"].strip() and item["status"] in MARKS}
     if len(ids) < len(items):
         raise ValueError(f"each item needs its own id, a text, and a status: {', '.join(MARKS)}")
     if sum(item["status"] == "in_progress" for item in items) > 1:
@@ -319,7 +321,7 @@ def permission(agent: Agent, call: dict) -> str | None:
 
 @hook("start")
 def start_todo(agent: Agent) -> None:
-    agent.items, agent.rounds = [], 0
+    agent.items, agent.rounds, agent.asked = [], 0, False
 
 
 def run_calls(agent: Agent, calls: list[dict], results: dict) -> None:
@@ -360,6 +362,16 @@ def remind(agent: Agent, calls: list[dict]) -> str | None:
         return None
     agent.rounds = 0
     return "<reminder>Update your todo list.</reminder>"
+
+
+@hook("on_stop")
+def before_stop(agent: Agent) -> str | None:
+    """Ask once, if a run is about to end with open items."""
+    names = [item["text"] for item in open_items(agent.items)]
+    if agent.asked or not names:
+        return None
+    agent.asked = True
+    return f"Still open: {', '.join(names)}. Do them, or say why not."
 
 
 # %% s04 subagents

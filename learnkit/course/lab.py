@@ -29,9 +29,10 @@ from learnkit.course.display.question_cards import prediction_card, quiz_card, r
 from learnkit.course.exercise_checks import T, checked, judge
 from learnkit.course.jupyter.errors import explain_errors
 from learnkit.course.progress import Progress, is_copy, working_copy
-from learnkit.course.scenario import Run, Workspaces, messages_view
+from learnkit.course.scenario import Run, Workspaces, plain
 from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
+from learnkit.events.loop import MessageAdded, ModelRequested, RunStarted
 from learnkit.runtime.clock import Clock, SystemClock
 from learnkit.runtime.notebook import is_live, pace
 from learnkit.runtime.shell import LocalShell
@@ -212,13 +213,23 @@ class Lab:
             with self._stopped(client.source):
                 yield Run(workspace, client, EventLog(), LocalShell())
 
-    def show(self, messages: Sequence[Any]) -> Messages:
+    def show(self, messages: Sequence[Any], agent: Any = None) -> Messages:
         """Return the message array view of a plain list of messages.
 
         Args:
             messages: dicts, or objects of the SDK.
+            agent: one of ``agent.py`` that has sent them, to show its requests as well.
         """
-        return messages_view(messages)
+        from learnkit.views import Messages
+
+        log = EventLog()
+        if agent:
+            log.append(RunStarted(system=agent.system, tools=agent.specs))
+        for index, message in enumerate(messages):
+            if agent and message["role"] == "assistant":
+                log.append(ModelRequested())
+            log.append(MessageAdded(index=index, message=plain(message)))
+        return Messages(log)
 
     def own_runs(self) -> dict[str, list[dict[str, Any]]]:
         """Return the messages of each run that a model made of the lesson's task, in order."""

@@ -22,7 +22,6 @@ from learnkit.course.agent_file.locks import never_twice
 from learnkit.course.files import EXAMPLE
 from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
-from learnkit.events.loop import MessageAdded
 from learnkit.runtime.clock import Clock, SystemClock
 from learnkit.runtime.shell import LocalShell, Shell
 from learnkit.runtime.shell_environment import REPRODUCIBLE
@@ -30,7 +29,6 @@ from learnkit.runtime.shell_environment import REPRODUCIBLE
 if TYPE_CHECKING:
     from learnkit.clients.transport import Client
     from learnkit.course.agent_file.process import Terminal
-    from learnkit.views import Messages
 
 
 class Run:
@@ -115,24 +113,14 @@ class _AtOnce:
         return replace(self._source.answer(request, lane), latency=0)
 
 
-def messages_view(messages: Sequence[Any]) -> Messages:
-    """Return the message array view of a plain list of messages, as a hand-written loop has it."""
-    from learnkit.views import Messages
-
-    log = EventLog()
-    for index, message in enumerate(messages):
-        log.append(MessageAdded(index=index, message=_plain(message)))
-    return Messages(log)
-
-
-def _plain(value: Any) -> Any:
-    """The value, with SDK objects at any depth as plain dicts."""
+def plain(value: Any) -> Any:
+    """Return a value, with SDK objects at any depth as plain dicts."""
     if hasattr(value, "model_dump"):
-        return _plain(value.model_dump(mode="json", exclude_unset=True))
+        return plain(value.model_dump(mode="json", exclude_unset=True))
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [plain(one) for one in value]
     return value
 
 

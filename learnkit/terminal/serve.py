@@ -95,14 +95,10 @@ class Model:
         if not isinstance(error, Miss):
             _say(str(error))
             return str(error)
-        prompts = "".join(f"{line}\n" for line in self.asked)
-        text = (
-            f"{error.report}\n\n{self.name} answers what was asked when it was recorded, and what "
-            f"its lesson invites you to change:\n{prompts}"
-            "To answer other requests yourself: learnkit serve --me -- COMMAND"
-        )
-        _say(text)  # a client may print it escaped, or not at all
-        return text
+        answers = f"{self.name} answers these, and the changes that its lesson invites:"
+        others = "To answer other requests yourself: learnkit serve --me -- COMMAND"
+        _say("\n".join([error.report, "", answers, *self.asked, others]))
+        return f"{error.report.splitlines()[0]} Where learnkit serve runs, it says what differs"
 
 
 def _script(path: Path) -> Any:

@@ -114,10 +114,11 @@ def test_s03_a_call_of_a_reply_that_was_cut_off_does_not_run(agent: Any, tmp_pat
     assert not (tmp_path / "cut").exists()
 
 
-def test_s03_two_items_with_one_id_are_refused(agent: Any) -> None:
-    """Else an update with one of them would pass as one with both."""
+def test_s03_two_items_with_one_id_and_items_that_are_none_are_refused(agent: Any) -> None:
+    """Else an update with one of the two would pass as one with both."""
     lead, item = agent.Agent(), {"id": "1", "text": "review", "status": "pending"}
-    assert "needs its own id" in call(agent, lead, "todo", items=[item, {**item, "text": "test"}])
+    for items in ([item, {**item, "text": "test"}], ["review"], [{"id": "1", "text": "review"}]):
+        assert "needs its own id" in call(agent, lead, "todo", items=items)
     assert lead.items == []
 
 

@@ -78,8 +78,9 @@ def test_an_invited_edit_gets_replies_with_the_words_of_the_program() -> None:
 def test_a_prompt_that_was_not_recorded_is_told_what_is_and_how_to_go_on(tmp_path: Path) -> None:
     ended = learnkit(tmp_path, "serve", "s01/mail", "--", "python", "agent.py", "Hello")
     assert ended.returncode == 1
-    assert "BadRequestError" in ended.stderr
-    told = ended.stderr.partition("the recording has no reply")[2].partition("Traceback")[0]
+    told, _, refused = ended.stderr.partition("the recording has no reply")[2].partition("The API")
+    assert refused.startswith(" refused: Error code: 400")
+    assert "Traceback" not in ended.stderr
     assert "+Hello" in told
     assert "  prompt: If it is above 30 °C in Beijing, mail me.\n" in told
     assert "learnkit serve --me" in told

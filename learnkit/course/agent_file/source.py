@@ -28,7 +28,16 @@ It needs ANTHROPIC_API_KEY, and the name of a model in ANTHROPIC_MODEL.
 '''
 #: Until lesson 12 writes its own.
 MAIN = """def main() -> None:
-    print(run(Agent(), " ".join(sys.argv[1:])))
+    lead, prompt = Agent(), " ".join(sys.argv[1:]) or input("> ")
+    while prompt:
+        try:
+            print(run(lead, prompt))
+            break
+        except KeyboardInterrupt:
+            print("Interrupted.")
+        except anthropic.APIError as error:
+            sys.exit(f"The API refused: {error}")
+        prompt = input("> ")
 """
 CALL = """if __name__ == "__main__":
     main()

@@ -30,17 +30,9 @@ def test_a_table_tells_lists_files_and_reminders_apart() -> None:
     messages = played(*script)
     said = rounds.rounds({"this": messages, "none": messages[:1]}).splitlines()
     assert said[:2] == ["this  0$  e  T  $*  !  eT00", "none"]
-    assert said[-1].startswith("A column is a round.   0 to 9 list")
+    assert said[-1].startswith("A column is a round.   n list")
     assert "* reminder" in said[-1]
     assert "r read" not in said[-1]
-
-
-def test_a_run_without_its_lists_has_no_call_result_or_reminder_of_them() -> None:
-    look, todo = lk.use("bash", command="true"), lk.use("todo", items=[])
-    left = rounds.without_list(played(lk.reply(todo, look), todo, lk.say("Done.")))
-    assert [message["role"] for message in left] == ["user", "assistant", "user", "assistant"]
-    assert [len(message["content"]) for message in left] == [1] * 4
-    assert left[1]["content"][0]["id"] == left[2]["content"][0]["tool_use_id"]
 
 
 def test_the_runs_of_a_model_are_there_in_order_and_whole() -> None:

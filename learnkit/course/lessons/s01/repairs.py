@@ -14,8 +14,8 @@ Json = dict[str, Any]
 _UNHEARD = "The array is valid, but it lacks what the model has to hear of"
 #: What the API says of a request -> what that is, in the words of the lesson.
 _REFUSED = {
-    "without `tool_result`": "it has a call whose result isn't in the next message",
-    "unexpected `tool_use_id`": "it has a result, and no reply with its call right before it",
+    "without `tool_result`": "a call isn't followed by a user message with its result",
+    "unexpected `tool_use_id`": "a result has no reply with its call right before it",
 }
 
 
@@ -111,11 +111,11 @@ def _interrupted(agent: Any) -> Verdict:
 
 
 def _cut_off(agent: Any) -> Verdict:
-    cut = _calls("rm -rf stations", "git restore sta", stop_reason="max_tokens")
+    cut = _calls("rm -rf stations", "mkdir stations", stop_reason="max_tokens")
     played = _Played(agent, cut, lk.say("It was cut off."), lk.say("Yes."))
     refused = played.refused("Remove stations/tmp.")
     if played.ran:
-        ran = " and ".join(played.ran)
+        ran = " and ".join(f"`{one}`" for one in played.ran)
         return f"The reply was cut off at max_tokens, and {ran} ran all the same."
     if refused := refused or played.refused("Is it gone?"):
         return f"After a reply that was cut off, {refused}"

@@ -5,68 +5,50 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from learnkit.clients.recordings.recording import Recording
+from learnkit.course import files
 from learnkit.course.content import Verdict
-
-_OPEN = [
-    {"id": "1", "text": "read", "status": "completed"},
-    {"id": "2", "text": "write", "status": "in_progress"},
-    {"id": "3", "text": "test", "status": "pending"},
-]
-_DONE = [{**one, "status": "completed"} for one in _OPEN]
-
-
-def _lead(items: list[dict[str, str]], **more: Any) -> SimpleNamespace:
-    return SimpleNamespace(items=[dict(one) for one in items], **more)
-
-
-def check_before_stop(before_stop: Any) -> Verdict:
-    """Let an agent stop with open items, stop again, and stop with none."""
-    for items, what in ((_DONE, "all items are completed"), ([], "there is no list")):
-        if text := before_stop(_lead(items, asked=False)):
-            return f"where {what}, it returned {text!r}; it should return None: let the model stop"
-    lead = _lead(_OPEN, asked=False)
-    text = before_stop(lead)
-    if text and not isinstance(text, str):
-        return f"it returned {text!r}; the loop sends a text"
-    if not text:
-        return "the run ended although 'write' and 'test' were open: return a text the first time"
-    if missing := [name for name in ("write", "test") if name not in text]:
-        return f"your text doesn't name {missing[0]!r}, which is open: {text}"
-    if again := before_stop(lead):
-        return f"it asked a second time ({again!r}), so a model with a good reason never ends"
-    if not before_stop(_lead(_OPEN, asked=False)):
-        return "it remembers a question to another agent: keep `asked` on the agent"
-    lead = _lead(_DONE, asked=False)
-    before_stop(lead)
-    lead.items = [dict(one) for one in _OPEN]
-    if not before_stop(lead):
-        return (
-            "it stopped once with nothing open, later with open items, and was not asked: only a "
-            "question counts as asked"
-        )
-    return None
+from learnkit.course.lessons.verdicts import Cases, first_wrong
 
 
 def check_patient(patient: Any) -> Verdict:
     """Play rounds in which an agent ignores its list, twice."""
     todo, look = [{"name": "todo"}], [{"name": "bash"}]
-    updated = [*[look] * 3, [*look, *todo], *[look] * 6]
-    for items, calls, wanted, why in (
-        (_OPEN, [look] * 15, [2, 6, 14], "the waits are 2, then 4, then 8 rounds"),
-        (
-            _OPEN,
-            updated,
-            [2, 6, 10],
-            "an update in round 4, after a bash call, sets the wait back to 2",
-        ),
-        (_DONE, [look] * 6, [], "all items are completed"),
-    ):
-        lead = _lead(items, rounds=0, wait=2)
+    done = {"id": "1", "text": "write", "status": "completed"}
+    some = [done, {"id": "2", "text": "test", "status": "pending"}]
+
+    def heard(items: list[Any], calls: list[Any]) -> list[int]:
+        lead = SimpleNamespace(items=items, rounds=0, wait=2)
         rounds = enumerate([todo, *calls])  # the first call is round 0
-        heard = [number for number, called in rounds if patient(lead, called)]
-        if heard != wanted:
-            return (
-                f"in the {len(calls)} rounds after a todo call, the rounds with a reminder were "
-                f"{heard or 'none'}; they should be {wanted or 'none'}, because {why}"
-            )
+        return [number for number, called in rounds if (patient(lead, called) or "").strip()]
+
+    cases: Cases = (
+        ("the 15 rounds after an update", (some, [look] * 15), [2, 6, 14]),
+        (
+            "ten rounds, with an update beside the bash call of round 4",
+            (some, [*[look] * 3, [*look, *todo], *[look] * 6]),
+            [2, 6, 10],
+        ),
+        ("six rounds with all items completed", ([done], [look] * 6), []),
+    )
+    return first_wrong(heard, cases, says="reminders followed rounds {}. They should follow {}")
+
+
+def check_early(early: Any) -> Verdict:
+    """Play a model's own run, whose third round ticks what it does, and a round after it."""
+    recording = Recording.load(files.recordings() / "model" / "s03.yaml")
+    *said, _ = recording.messages("own/2")[1::2]
+    lead = SimpleNamespace(items=[], done=[])
+    played = [*(one["content"] for one in said), [{"name": "bash"}]]
+    for number, blocks in enumerate(played, start=1):
+        calls = [one for one in blocks if "name" in one]
+        lists = [one["input"]["items"] for one in calls if one["name"] == "todo"]
+        lead.items = lists[-1] if lists else lead.items
+        text = (early(lead, calls) or "").strip()
+        ticked = [one["text"] for one in lead.items if one["status"] == "completed"]
+        right = ticked if number == 3 else []
+        named = [one["text"] for one in lead.items if one["text"] in text]
+        if named != right or bool(text) != bool(right):
+            wanted = ", ".join(right) or "nothing"
+            return f"in round {number} of own/2 it said {text or None!r}; it should name {wanted}"
     return None

@@ -1,4 +1,4 @@
-"""What lesson 3 has its reader write into ``agent.py``: hook calls, a message, two hooks."""
+"""What lesson 3 has its reader write into ``agent.py``: hook calls, a message, three hooks."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ def check_loop(agent: Any) -> Verdict:
     """Count the requests and rounds in which hooks are called; look for what they return."""
     asked, rounds = list[Any](), list[Any]()
 
-    def before(lead: Any, *more: Any) -> None:
+    def before(lead: Any, *more: Any) -> str:
         asked.append((len(lead.messages), *more))
+        return "what nobody reads"
 
     def after(lead: Any, *calls: Any) -> str:
         rounds.append(calls)
@@ -68,11 +69,11 @@ def check_message(agent: Any) -> Verdict:
     if not all(isinstance(one, dict) for one in blocks):
         return 'a text is sent as it is; it has to be a block: {"type": "text", "text": "…"}'
     texts = [one.get("text") for one in blocks if one["type"] == "text"]
+    if blocks[:2] != results:
+        return "a text comes before a result, which is a 400, or a result is not there as it was"
     read = [word for word in ("first", "second") if word in " ".join(texts)]
     if len(read) < 2:
         return f"of the texts 'first' and 'second' the model reads {texts or 'nothing'}"
-    if blocks[:2] != results:
-        return "a text comes before a result, which is a 400, or a result is not there as it was"
     if any(one.get("text") == "" for one in agent.user_message([*results], [])["content"]):
         return "without a text from a hook it sends an empty one, which is a 400"
     return None
@@ -102,6 +103,33 @@ def check_remind(agent: Any) -> Verdict:
         ("five rounds with all completed", ([{**item, "status": "completed"}], [look] * 5), []),
     )
     return first_wrong(heard, cases, says="reminders followed rounds {}. They should follow {}")
+
+
+def check_before_stop(agent: Any) -> Verdict:
+    """Let an agent stop with open items, stop again, and stop with none."""
+    done = [_item("1", "fetch", "completed")]
+    some = [*done, _item("2", "write", "in_progress"), _item("3", "test")]
+
+    def asked(*stops: list[Any]) -> list[str]:
+        lead, said = SimpleNamespace(asked=False), list[str]()
+        for items in stops:
+            lead.items = items
+            said.append((agent.before_stop(lead) or "").strip())
+        return said
+
+    for stops, right, wrong in (
+        ((done,), [False], "it asked although all items are completed"),
+        (([],), [False], "it asked although there is no list"),
+        ((some,), [True], "the run ended although 'write' and 'test' were open: return a text"),
+        ((done, some), [False, True], "only a question to this agent counts as `asked`"),
+        ((some, some), [True, False], "it asked twice: a model with a good reason never ends"),
+    ):
+        if [bool(text) for text in asked(*stops)] != right:
+            return wrong
+    (text,) = asked(some)
+    if missing := [name for name in ("write", "test") if name not in text]:
+        return f"your text doesn't name {missing[0]!r}, which is open: {text}"
+    return f"your text names 'fetch', which is completed: {text}" if "fetch" in text else None
 
 
 def check_updated(agent: Any) -> Verdict:
@@ -157,6 +185,7 @@ REPAIRS = {
     "remind": Repair(
         check_remind, "It reminds after three rounds without an update, and only if items are open."
     ),
+    "before_stop": Repair(check_before_stop, "It asks once, and names what is open."),
     "updated": Repair(
         check_updated, "It refused each update that left out an open item, and no other."
     ),

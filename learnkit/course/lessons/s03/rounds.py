@@ -14,7 +14,7 @@ from learnkit.events.text import blocks_of, content_text
 Messages = Sequence[Mapping[str, Any]]
 #: What the signs mean; a table explains those that it has.
 SIGNS = {
-    r"\d": "0 to 9 list: so many completed",
+    r"\d": "n list: n completed",
     "!": "! list: refused",
     r"\$": "$ bash",
     "p": "p bash: tests pass",
@@ -22,6 +22,7 @@ SIGNS = {
     "e": "e edit",
     "T": "T edit in tests/",
     r"\*": "* reminder",
+    r"\?": "? asked at the end",
 }
 _DONE = re.compile(r"\((\d+)/\d+ completed\)$")
 _PASSED = re.compile(r"\b\d+ passed\b")
@@ -57,27 +58,6 @@ def tokens(agent: Any, messages: Messages) -> int:
     return sum(head + lk.estimate_tokens(messages[:n]) for n in asked)
 
 
-def without_list(messages: Messages) -> list[dict[str, Any]]:
-    """The same run as if nobody had sent a list: without these calls, results and reminders."""
-    lists = {
-        one["id"]
-        for message in messages
-        for one in blocks_of(message["content"])
-        if one["type"] == "tool_use" and one["name"] == "todo"
-    }
-    kept = []
-    for message in messages:
-        blocks = [
-            one
-            for one in blocks_of(message["content"])
-            if not {one.get("id"), one.get("tool_use_id")} & lists
-            and "<reminder>" not in one.get("text", "")
-        ]
-        if blocks:
-            kept.append({**message, "content": blocks})
-    return kept
-
-
 def _rounds(messages: Messages) -> list[str]:
     """The calls of each round as signs, and a star where a reminder follows their results."""
     signs = []
@@ -86,7 +66,7 @@ def _rounds(messages: Messages) -> list[str]:
         texts = {one.get("tool_use_id"): content_text(one.get("content")) for one in results}
         calls = [one for one in blocks_of(said["content"]) if one["type"] == "tool_use"]
         reminded = any("<reminder>" in one.get("text", "") for one in results)
-        signs.append("".join(_sign(one, texts.get(one["id"], "")) for one in calls))
+        signs.append("".join(_sign(one, texts.get(one["id"], "")) for one in calls) or "?")
         signs[-1] += "*" * reminded
     return signs
 
