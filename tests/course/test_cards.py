@@ -238,7 +238,10 @@ ENDLESS = "Your code does not come to an end: it was stopped"
     ],
 )
 def test_whatever_goes_on_for_ever_is_stopped_and_no_thread_is_left(
-    body: str, no_thread_is_left: None, capsys: pytest.CaptureFixture[str]
+    body: str,
+    no_thread_is_left: None,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     lines = body.replace("\n", "\n ")
     source = (
@@ -251,7 +254,8 @@ def test_whatever_goes_on_for_ever_is_stopped_and_no_thread_is_left(
     exec(compile(source, "<cell>", "exec"), names)
     before = signal.getsignal(signal.SIGALRM), sys.gettrace(), threading.excepthook
     began = time.monotonic()
-    verdict = judge(lambda f: f(), names["f"], own=1, seconds=60)
+    monkeypatch.setattr(exercise_checks, "OWN", 1)
+    verdict = judge(lambda f: f(), names["f"])
     assert str(verdict).startswith(ENDLESS)
     assert time.monotonic() - began < 30
     assert (signal.getsignal(signal.SIGALRM), sys.gettrace(), threading.excepthook) == before
@@ -266,13 +270,16 @@ def test_computing_of_the_learners_code_is_limited_and_no_other(
     monkeypatch.setattr(exercise_checks, "_LOOK", 0.02)
     busy = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end:\n pass\n"
     code = compile(busy, exercise_checks.__file__, "exec")
-    assert judge(lambda _: exec(code, {}), None, work=0.1) is None  # what the check prepares
-    assert str(judge(lambda f: f(), lambda: exec(code, {}), work=0.1)).startswith(ENDLESS)
+    monkeypatch.setattr(exercise_checks, "WORK", 0.1)
+    assert judge(lambda _: exec(code, {}), None) is None  # what the check prepares
+    assert str(judge(lambda f: f(), lambda: exec(code, {}))).startswith(ENDLESS)
 
 
 def test_what_a_check_has_made_is_removed_when_the_learners_code_was_stopped(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(exercise_checks, "OWN", 0.1)
+
     def check(f: Any) -> None:
         (tmp_path / "made").touch()
         try:
@@ -287,7 +294,7 @@ def test_what_a_check_has_made_is_removed_when_the_learners_code_was_stopped(
         while True:
             time.sleep(0)
 
-    assert str(judge(check, loop, own=0.1)).startswith(ENDLESS)
+    assert str(judge(check, loop)).startswith(ENDLESS)
     assert list(tmp_path.iterdir()) == []
 
 
