@@ -29,7 +29,7 @@ from learnkit.clients.transport import Client
 from learnkit.course import files as course_files
 from learnkit.course.agent_file import forks
 from learnkit.course.agent_file.cells import AgentCells, left_outside, register
-from learnkit.course.content import Game, Lesson, Prediction, Repair, load
+from learnkit.course.content import Game, Lesson, Prediction, Repairs, load
 from learnkit.course.content.sources import folded_repairs
 from learnkit.course.display.card import MODES, Card, badge, filled_badge, inline, show, verdict
 from learnkit.course.display.loop import loop_card
@@ -39,8 +39,10 @@ from learnkit.course.first_edit.answers import Recorded, is_given
 from learnkit.course.games.be_the_model.panel import BeTheModel
 from learnkit.course.jupyter.errors import explain_errors
 from learnkit.course.progress import Progress, is_copy, working_copy
-from learnkit.course.scenario import OWN, Run, messages_view, workspace
+from learnkit.course.scenario import OWN, Run, workspace
 from learnkit.errors import UsageError
+from learnkit.events.log import EventLog
+from learnkit.events.loop import MessageAdded
 from learnkit.runtime.clock import Clock, SystemClock
 from learnkit.runtime.notebook import is_live, pace
 from learnkit.runtime.shell_environment import SWITCH
@@ -162,9 +164,9 @@ class Lab:
         text = " · ".join(f"{one}: {by}" for one, by in whose.items())
         return Card(f"<p>{inline(text)}</p>", text)
 
-    def _repairs(self) -> dict[str, Repair]:
+    def _repairs(self) -> Repairs:
         module = importlib.import_module(f"learnkit.course.lessons.{self.name}.repairs")
-        repairs: dict[str, Repair] = module.REPAIRS
+        repairs: Repairs = module.REPAIRS
         return repairs
 
     def quiz(self) -> Card:
@@ -210,13 +212,12 @@ class Lab:
             with self._stopped(client.source):
                 yield Run(folder, client)
 
-    def show(self, messages: Sequence[Any]) -> Messages:
-        """Return the message array view of a plain list of messages.
-
-        Args:
-            messages: dicts, or objects of the SDK.
-        """
-        return messages_view(messages)
+    def show(self, messages: Sequence[dict[str, Any]]) -> Messages:
+        """Return the message array view of a plain list of messages."""
+        log = EventLog()
+        for index, message in enumerate(messages):
+            log.append(MessageAdded(index=index, message=message))
+        return Messages(log)
 
     def own_runs(self) -> dict[str, list[dict[str, Any]]]:
         """Return the messages of each run that a model made of the lesson's task, in order."""

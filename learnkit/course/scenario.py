@@ -23,11 +23,9 @@ from learnkit.course.agent_file.settings import working_in
 from learnkit.course.files import EXAMPLE
 from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
-from learnkit.events.loop import MessageAdded
 from learnkit.runtime.clock import Clock, SystemClock
 from learnkit.runtime.shell import LocalShell
 from learnkit.runtime.shell_environment import REPRODUCIBLE
-from learnkit.views.messages import Messages
 
 
 class Run:
@@ -99,25 +97,6 @@ class _AtOnce:
     def answer(self, request: Request, lane: str) -> Reply | Failure:
         """What the source answers."""
         return replace(self._source.answer(request, lane), latency=0)
-
-
-def messages_view(messages: Sequence[Any]) -> Messages:
-    """Return the message array view of a plain list of messages, as a hand-written loop has it."""
-    log = EventLog()
-    for index, message in enumerate(messages):
-        log.append(MessageAdded(index=index, message=_plain(message)))
-    return Messages(log)
-
-
-def _plain(value: Any) -> Any:
-    """The value, with SDK objects at any depth as plain dicts."""
-    if hasattr(value, "model_dump"):
-        return _plain(value.model_dump(mode="json", exclude_unset=True))
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    return value
 
 
 #: How the temporary folders of workspaces begin, and those of labs.

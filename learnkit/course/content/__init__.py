@@ -26,6 +26,7 @@ _MODULES = "learnkit.course.lessons"
 
 #: What a check returns: None if the learner's object is right, otherwise what it does wrong.
 Verdict = str | None
+Check = Callable[[Any], Verdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class Exercise:
     name: str
     hints: Sequence[str]
     solution: str
-    check: Callable[[Any], Verdict]
+    check: Check
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +103,21 @@ class Repair:
         right: a sentence about what it does now.
     """
 
-    check: Callable[[Any], Verdict]
+    check: Check
     right: str
+
+
+class Repairs(dict[str, Repair]):
+    """The repairs of a lesson by name, in the order of their checks in its ``repairs.py``."""
+
+    def add(self, right: str) -> Callable[[Check], Check]:
+        """Add the check below, ``check_`` and the name; ``right`` is said if it finds nothing."""
+
+        def added(check: Check) -> Check:
+            self[check.__name__.removeprefix("check_")] = Repair(check, right)
+            return check
+
+        return added
 
 
 @dataclass(frozen=True, slots=True)

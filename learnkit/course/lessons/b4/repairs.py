@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
 from learnkit.course.lessons.verdicts import asking, short
+
+REPAIRS = Repairs()
 
 _POLICY = {"write": "allow"}
 #: The check: true as soon as there is a file. What it prints at its end isn't in the command.
@@ -48,7 +50,8 @@ def _repository(folder: Path) -> None:
     subprocess.run(commit, shell=True, cwd=folder, check=True)
 
 
-def check_goal(agent: Any) -> Verdict:
+@REPAIRS.add("The run ends when the command says so, or after CHECKS.")
+def check_reach_goal(agent: Any) -> Verdict:
     """A run with a goal that is met late, one that is never met, and runs without one."""
     _, heard, _ = _run(agent, _GOAL, does="touch done.txt")
     if not heard:
@@ -104,6 +107,7 @@ _DOINGS = (
 )
 
 
+@REPAIRS.add("Committed or not, what the check rests on is compared.")
 def check_untouched(agent: Any) -> Verdict:
     """Do something in a repository, and ask what has changed of the tests."""
     for what, command, name in _DOINGS:
@@ -120,9 +124,3 @@ def check_untouched(agent: Any) -> Verdict:
                 f"after {what}, it returns {found!r}, and nothing that the check rests on changed"
             )
     return None
-
-
-REPAIRS = {
-    "reach_goal": Repair(check_goal, "The run ends when the command says so, or after CHECKS."),
-    "untouched": Repair(check_untouched, "Committed or not, what the check rests on is compared."),
-}

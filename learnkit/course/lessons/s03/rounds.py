@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import learnkit as lk
+from learnkit.course.lessons.reading import blocks
 from learnkit.events.text import blocks_of, content_text
 
 Messages = Sequence[Mapping[str, Any]]
@@ -60,21 +61,18 @@ def tokens(agent: Any, messages: Messages) -> int:
 def without_list(messages: Messages) -> list[dict[str, Any]]:
     """The same run as if nobody had sent a list: without these calls, results and reminders."""
     lists = {
-        one["id"]
-        for message in messages
-        for one in blocks_of(message["content"])
-        if one["type"] == "tool_use" and one["name"] == "todo"
+        one["id"] for one in blocks(messages) if one["type"] == "tool_use" and one["name"] == "todo"
     }
     kept = []
     for message in messages:
-        blocks = [
+        left = [
             one
             for one in blocks_of(message["content"])
             if not {one.get("id"), one.get("tool_use_id")} & lists
             and "<reminder>" not in one.get("text", "")
         ]
-        if blocks:
-            kept.append({**message, "content": blocks})
+        if left:
+            kept.append({**message, "content": left})
     return kept
 
 

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
 from learnkit.course.lessons.verdicts import asking, in_a_folder
+
+REPAIRS = Repairs()
 
 _GREEN = 'test "$(cat one two 2>/dev/null)" != 12'  # each may be there, but not both
 
@@ -31,7 +33,8 @@ def _repository(agent: Any, *names: str, branch: str = "main") -> Iterator[Path]
         yield root
 
 
-def works_in_its_folder(agent: Any) -> Verdict:
+@REPAIRS.add("A teammate's tools work where its task belongs.")
+def check_assignment(agent: Any) -> Verdict:
     """Check where a teammate's file goes, in a task with a worktree and in the next one without."""
     with _repository(agent, "one") as root:
         mate, tasks = agent.Agent("alice"), agent.load_tasks()
@@ -51,7 +54,8 @@ def works_in_its_folder(agent: Any) -> Verdict:
     return None
 
 
-def tests_what_it_merges(agent: Any) -> Verdict:
+@REPAIRS.add("What is red together never reaches the main folder.")
+def check_worktree_merge(agent: Any) -> Verdict:
     """Check two branches that are each green, and red together; and a main branch of any name."""
     with _repository(agent, "one", "two") as root:
         for number, name in enumerate(("one", "two"), 1):
@@ -80,7 +84,8 @@ def tests_what_it_merges(agent: Any) -> Verdict:
     return None
 
 
-def leaves_what_was_there(agent: Any) -> Verdict:
+@REPAIRS.add("A conflict leaves everything as it was, twice.")
+def check_merge(agent: Any) -> Verdict:
     """Check that a merge that conflicts leaves a folder as it was, also when it is tried again."""
     with _repository(agent, "one", "two") as root:
         for name in ("one", "two"):
@@ -113,7 +118,8 @@ def leaves_what_was_there(agent: Any) -> Verdict:
     return None
 
 
-def goes_on(agent: Any) -> Verdict:
+@REPAIRS.add("One conversation, until Ctrl-D; neither Ctrl-C nor an error ends it.")
+def check_main(agent: Any) -> Verdict:
     """Check that a main holds one conversation, and survives Ctrl-C, an error and Ctrl-D."""
     if "ok 1" not in (said := _typed(agent, ["one", "prompt"], "", lambda n: None)):
         return f"with the prompt on the command line it printed {said!r}, not the answer"
@@ -179,13 +185,4 @@ def _refusal(agent: Any, name: str) -> str:
 
 
 # They call git some thirty times by the learner's own function.
-tests_what_it_merges.own = leaves_what_was_there.own = 15.0  # type: ignore[attr-defined]
-
-REPAIRS = {
-    "assignment": Repair(works_in_its_folder, "A teammate's tools work where its task belongs."),
-    "worktree_merge": Repair(
-        tests_what_it_merges, "What is red together never reaches the main folder."
-    ),
-    "merge": Repair(leaves_what_was_there, "A conflict leaves everything as it was, twice."),
-    "main": Repair(goes_on, "One conversation, until Ctrl-D; neither Ctrl-C nor an error ends it."),
-}
+check_worktree_merge.own = check_merge.own = 15.0  # type: ignore[attr-defined]
