@@ -19,12 +19,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from learnkit.course.content import Exercise
+from learnkit.course.display.card import show
+from learnkit.course.display.question_cards import exercise_card
 from learnkit.events.text import one_line
-
-if TYPE_CHECKING:
-    from learnkit.course.content import Exercise
 
 T = TypeVar("T")
 
@@ -72,9 +72,6 @@ def checked(
     """Return a decorator that tries what it decorates, and shows the verdict above the hints."""
 
     def check(thing: T) -> T:
-        from learnkit.course.display.card import show
-        from learnkit.course.display.question_cards import exercise_card
-
         wrong = judge(exercise.check, thing)
         if not wrong:
             on_pass()

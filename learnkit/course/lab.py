@@ -31,7 +31,7 @@ from learnkit.course.agent_file import forks
 from learnkit.course.agent_file.cells import AgentCells, left_outside, register
 from learnkit.course.content import Game, Lesson, Prediction, Repairs, load
 from learnkit.course.content.sources import folded_repairs
-from learnkit.course.display.card import MODES, Card, badge, filled_badge, inline, show, verdict
+from learnkit.course.display.card import MODES, Card, badge, line, show, verdict
 from learnkit.course.display.loop import loop_card
 from learnkit.course.display.question_cards import prediction_card, quiz_card, reveal_card
 from learnkit.course.exercise_checks import T, checked, judge
@@ -49,6 +49,9 @@ from learnkit.runtime.shell_environment import SWITCH
 from learnkit.runtime.virtual_clock import VirtualClock
 from learnkit.views.messages import Messages
 from learnkit.widget.explore import Explorable
+
+#: What is said of a run whose recorded replies were filled with the learner's words.
+FILLED = "recorded reply, with your words filled in"
 
 
 class Lab:
@@ -161,8 +164,7 @@ class Lab:
         code = [one for one in folded_repairs(book) if any(name in one for name in ours)]
         if self._cells and code:
             self._cells.run("", "\n\n\n".join(code))
-        text = " · ".join(f"{one}: {by}" for one, by in whose.items())
-        return Card(f"<p>{inline(text)}</p>", text)
+        return line(" · ".join(f"{one}: {by}" for one, by in whose.items()))
 
     def _repairs(self) -> Repairs:
         module = importlib.import_module(f"learnkit.course.lessons.{self.name}.repairs")
@@ -305,7 +307,7 @@ class Lab:
             return scripted(script, clock)
         if self.mode == "replay":
             replay = recorded(self._recording, scenario)
-            replay.when_filled = partial(show, filled_badge())
+            replay.when_filled = partial(show, line(FILLED))
             return from_source(Recorded(replay), clock, "replay", replay.model)
         if self.mode == "keep":
             return keeping_client(self._recording, scenario, clock, self._kept)

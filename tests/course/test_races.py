@@ -240,7 +240,7 @@ def test_the_button_finds_and_shrinks(monkeypatch: pytest.MonkeyPatch) -> None:
     game = RaceFinder(Naive)
     monkeypatch.setattr(racefinder, "is_live", lambda: True)
     assert game._repr_mimebundle_()["text/plain"].startswith("find the race: 100 seeds to try")
-    assert game._tried == {}, "nothing has run yet"
+    assert game.choose.cache_info().currsize == 0, "nothing has run yet"
     row, status, shown = game.box().children
     assert "100 seeds to try" in status.value
     row.children[0].click()

@@ -6,7 +6,7 @@ import contextlib
 import io
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -121,14 +121,14 @@ def check_merge(agent: Any) -> Verdict:
 @REPAIRS.add("One conversation, until Ctrl-D; neither Ctrl-C nor an error ends it.")
 def check_main(agent: Any) -> Verdict:
     """Check that a main holds one conversation, and survives Ctrl-C, an error and Ctrl-D."""
-    if "ok 1" not in (said := _typed(agent, ["one", "prompt"], "", lambda n: None)):
+    if "ok 1" not in (said := _typed(agent, ["one", "prompt"], "")):
         return f"with the prompt on the command line it printed {said!r}, not the answer"
-    said = _typed(agent, [], "a\nb\n", lambda n: None)
+    said = _typed(agent, [], "a\nb\n")
     if said.count("ok 1") == 2:
         return "the second prompt was asked in a conversation that knows nothing of the first"
     if "ok 1" not in said or "ok 2" not in said:
         return f"two prompts were typed, and not both were answered; it printed {said!r}"
-    for what, happens in (("Ctrl-C", _interrupts), ("an error of the API", _fails)):
+    for what, happens in (("Ctrl-C", KeyboardInterrupt()), ("an error of the API", lk.fail(400))):
         try:
             said = _typed(agent, [], "a\nb\nc\n", happens)
         except (KeyboardInterrupt, agent.anthropic.APIError):
@@ -138,24 +138,19 @@ def check_main(agent: Any) -> Verdict:
     return None
 
 
-def _interrupts(number: int) -> None:
-    if number == 1:
-        raise KeyboardInterrupt
+def _typed(agent: Any, words: list[str], text: str, *first: Any) -> str:
+    """What ``main`` prints when this is typed; the model says how many prompts it has read.
 
-
-def _fails(number: int) -> Any:
-    return lk.fail(400) if number == 1 else None
-
-
-def _typed(agent: Any, words: list[str], text: str, happens: Callable[[int], Any]) -> str:
-    """What ``main`` prints when this is typed; the model says how many prompts it has read."""
-    requests, typed, out = 0, io.StringIO(text), io.StringIO()
+    At first it does something else: it raises an error, or fails.
+    """
+    typed, out, left = io.StringIO(text), io.StringIO(), [*first]
 
     def model(request: dict[str, Any]) -> Any:
-        nonlocal requests
-        requests += 1
         prompts = sum(one["role"] == "user" for one in request["messages"])
-        return happens(requests) or lk.say(f"ok {prompts}")
+        happens = left.pop() if left else lk.say(f"ok {prompts}")
+        if isinstance(happens, BaseException):
+            raise happens
+        return happens
 
     def ask(prompt: str = "") -> str:
         if not (line := typed.readline()):
