@@ -117,20 +117,24 @@ def relative(text: str) -> str:
 def workspace() -> Iterator[Path]:
     """A fresh workspace, alone in a temporary folder; it is removed when the block ends."""
     with tempfile.TemporaryDirectory(prefix=RUN, ignore_cleanup_errors=True) as folder:
-        yield _commit(Path(folder))
+        yield _example(Path(folder))
 
 
 def workspace_to_keep() -> Path:
     """A fresh workspace that nothing removes: the user wants to see what a program did in it."""
-    return _commit(Path(tempfile.mkdtemp(prefix=RUN)))
+    return _example(Path(tempfile.mkdtemp(prefix=RUN)))
 
 
-def _commit(folder: Path) -> Path:
-    """Make the example a repository; the shell fixes author and date, so the hash never changes."""
+def _example(folder: Path) -> Path:
     made = folder / EXAMPLE.name
     shutil.copytree(EXAMPLE, made, ignore=shutil.ignore_patterns("__pycache__"))
-    first = "git init -q && git add -A && git commit -q -m heatwatch"
-    ended = LocalShell(REPRODUCIBLE).run(first, made)
-    if ended.code != 0:
-        raise UsageError(f"the example's git repository could not be made: {ended.output}")
+    commit(made)
     return made
+
+
+def commit(folder: Path) -> None:
+    """Make a folder a repository; the shell fixes author and date, so the hash never changes."""
+    first = f"git init -q && git add -A && git commit -q -m {folder.name}"
+    ended = LocalShell(REPRODUCIBLE).run(first, folder)
+    if ended.code != 0:
+        raise UsageError(f"the git repository could not be made: {ended.output}")

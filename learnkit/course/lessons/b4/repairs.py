@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import learnkit as lk
 from learnkit.course.content import Repairs, Verdict
 from learnkit.course.lessons.verdicts import asking, short
+from learnkit.course.scenario import commit
 
 REPAIRS = Repairs()
 
@@ -46,8 +46,7 @@ def _repository(folder: Path) -> None:
     (folder / "tests" / "test_it.py").write_text("def test_it():\n    assert 1\n")
     for name in ("work.py", "pyproject.toml"):
         (folder / name).write_text("x = 1\n")
-    commit = "git init -q; git add -A; git -c user.name=a -c user.email=a@b commit -qm all"
-    subprocess.run(commit, shell=True, cwd=folder, check=True)
+    commit(folder)
 
 
 @REPAIRS.add("The run ends when the command says so, or after CHECKS.")
