@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -238,10 +239,7 @@ ENDLESS = "Your code does not come to an end: it was stopped"
     ],
 )
 def test_whatever_goes_on_for_ever_is_stopped_and_no_thread_is_left(
-    body: str,
-    no_thread_is_left: None,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    body: str, no_thread_is_left: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = body.replace("\n", "\n ")
     source = (
@@ -254,9 +252,9 @@ def test_whatever_goes_on_for_ever_is_stopped_and_no_thread_is_left(
     exec(compile(source, "<cell>", "exec"), names)
     before = signal.getsignal(signal.SIGALRM), sys.gettrace(), threading.excepthook
     began = time.monotonic()
-    monkeypatch.setattr(exercise_checks, "OWN", 1)
-    verdict = judge(lambda f: f(), names["f"])
-    assert str(verdict).startswith(ENDLESS)
+    check: Any = partial(lambda f: f())
+    check.own = 1
+    assert str(judge(check, names["f"])).startswith(ENDLESS)
     assert time.monotonic() - began < 30
     assert (signal.getsignal(signal.SIGALRM), sys.gettrace(), threading.excepthook) == before
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
@@ -276,10 +274,8 @@ def test_computing_of_the_learners_code_is_limited_and_no_other(
 
 
 def test_what_a_check_has_made_is_removed_when_the_learners_code_was_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(exercise_checks, "OWN", 0.1)
-
     def check(f: Any) -> None:
         (tmp_path / "made").touch()
         try:
@@ -294,6 +290,7 @@ def test_what_a_check_has_made_is_removed_when_the_learners_code_was_stopped(
         while True:
             time.sleep(0)
 
+    check.own = 0.1  # type: ignore[attr-defined]
     assert str(judge(check, loop)).startswith(ENDLESS)
     assert list(tmp_path.iterdir()) == []
 

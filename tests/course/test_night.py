@@ -53,8 +53,7 @@ def test_the_bare_loop_survives_one_hour_and_everything_survives_all() -> None:
     assert bare.tokens < BUDGET < all.tokens
     assert bare.headline == "1 of 12 hours survived, within the budget"
     assert all.headline == "12 of 12 hours survived, but over the budget"
-    # The page forecasts on which side of the budget a night will end.
-    for night, parts in ((bare, ()), (all, PARTS)):
+    for night, parts in ((bare, ()), (all, PARTS)):  # the page forecasts on which side each ends
         each = sum(standing_costs()[part] for part in parts)
         least, most = (many * (each + CONVERSATION) for many in REQUESTS)
         assert least < night.tokens < most

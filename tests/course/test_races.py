@@ -91,9 +91,8 @@ def test_some_seeds_lose_a_message_and_most_do_not() -> None:
 def test_what_was_sent_was_read_or_lost() -> None:
     for seed in range(0, 100, 7):
         events = run(Naive, seed).events
-        lost = sum(event.type == "race.lost" for event in events)
-        (ended,) = [event.data for event in events if event.type == "race.ended"]
-        assert ended["sent"] == 6 == ended["read"] + lost
+        (ended,) = [one.data for one in events if one.type == "race.ended"]
+        assert ended["sent"] == 6 == ended["read"] + sum(one.type == "race.lost" for one in events)
 
 
 def test_a_step_has_the_files_content_after_it_and_a_loss_stands_behind_its_step() -> None:
@@ -125,8 +124,7 @@ def test_the_packages_mailbox_loses_nothing_in_whatever_order(movers: list[str])
 
 def test_who_is_stopped_in_the_middle_has_lost_nothing() -> None:
     for steps in (["bob", "alice"], ["bob", "alice", "carol"]):
-        assert not replay(Early, steps).fails
-        assert not replay(Naive, steps).fails
+        assert not any(replay(make, steps).fails for make in (Early, Naive))
 
 
 # Shrinking.

@@ -35,8 +35,7 @@ STUBS = {
     for number, one in enumerate(load(path.stem).exercises, start=1)
 }
 #: Exercise -> answers.
-Rows = dict[str, list[dict[str, str]]]
-ROWS: Rows = {
+ROWS: dict[str, list[dict[str, str]]] = {
     f"{path.stem} {name}": rows
     for path in sorted(ANSWERS.glob("*.yaml"))
     for name, rows in yaml.load(path.read_text("utf-8"), yaml.CSafeLoader).items()

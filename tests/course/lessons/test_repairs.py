@@ -83,8 +83,7 @@ def test_what_the_lesson_has_is_naive_and_its_repair_is_right(lesson: str, name:
 @pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "name"), REPAIRS)
 def test_what_else_may_be_typed_gets_a_sentence_or_is_right(lesson: str, name: str) -> None:
-    text = (ANSWERS / f"{lesson}.yaml").read_text("utf-8")
-    rows = yaml.load(text, yaml.CSafeLoader)[name]
+    rows = yaml.load((ANSWERS / f"{lesson}.yaml").read_text("utf-8"), yaml.CSafeLoader)[name]
     assert sum("says" in row for row in rows) >= 3
     assert any("says" not in row for row in rows)
     for row in rows:
