@@ -215,7 +215,11 @@ class Lab:
                 yield Run(folder, client)
 
     def show(self, messages: Sequence[dict[str, Any]]) -> Messages:
-        """Return the message array view of a plain list of messages."""
+        """Return the message array view of a plain list of messages.
+
+        Args:
+            messages: as dicts.
+        """
         log = EventLog()
         for index, message in enumerate(messages):
             log.append(MessageAdded(index=index, message=message))
