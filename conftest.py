@@ -87,7 +87,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     nbval.kernel.KernelManager = SocketFileKernelManager
     if sys.platform == "linux":
-        local_provisioner.launch_kernel = forked_kernels.launch
+        local_provisioner.launch_kernel = forked_kernels.launch  # type: ignore[assignment]
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -19,12 +19,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from learnkit.course.content import Exercise
+from learnkit.course.display.card import show
+from learnkit.course.display.question_cards import exercise_card
 from learnkit.events.text import one_line
-
-if TYPE_CHECKING:
-    from learnkit.course.content import Exercise
 
 T = TypeVar("T")
 
@@ -42,18 +42,10 @@ EARLIER = "agent.py, lessons to "
 WIDTH, VALUE = 240, 60
 
 
-def judge(
-    check: Callable[[Any], str | None],
-    thing: object,
-    *,
-    work: float = WORK,
-    own: float = OWN,
-    seconds: float = SECONDS,
-) -> str | None:
-    """Run a check on the learner's object."""
+def judge(check: Callable[[Any], str | None], thing: object) -> str | None:
+    """Run a check on the learner's object; one that waits for many processes has limits its own."""
     code = getattr(check, "__code__", None)  # the check may be in the learner's file, as in a test
-    own = getattr(check, "own", own)  # of one that waits for many processes of the learner's
-    limit = _Limit(work, own, getattr(check, "seconds", seconds), code)
+    limit = _Limit(getattr(check, "own", OWN), getattr(check, "seconds", SECONDS), code)
     verdict, where = None, ""
     try:
         with limit:
@@ -80,9 +72,6 @@ def checked(
     """Return a decorator that tries what it decorates, and shows the verdict above the hints."""
 
     def check(thing: T) -> T:
-        from learnkit.course.display.card import show
-        from learnkit.course.display.question_cards import exercise_card
-
         wrong = judge(exercise.check, thing)
         if not wrong:
             on_pass()
@@ -110,10 +99,10 @@ class _Limit:
         returned: name and value of the learner's function that returned last to other code.
     """
 
-    def __init__(self, work: float, own: float, seconds: float, check: CodeType | None) -> None:
+    def __init__(self, own: float, seconds: float, check: CodeType | None) -> None:
         self.over = False
         self.returned: tuple[str, object] | None = None
-        self._work, self._own, self._seconds, self._check = work, own, seconds, check
+        self._work, self._own, self._seconds, self._check = WORK, own, seconds, check
         self._raised: FrameType | None = None
 
     def __enter__(self) -> None:

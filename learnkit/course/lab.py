@@ -7,44 +7,51 @@ cell again, and scenarios in any order.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib
 import json
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from learnkit.clients.connect import connect, from_source, recorded, scripted
+from learnkit.clients.recordings.recording import Recording
+from learnkit.clients.recordings.replay import Miss
+from learnkit.clients.rerecord import keeping_client
+from learnkit.clients.scripted import Script, Source
+from learnkit.clients.transport import Client
 from learnkit.course import files as course_files
 from learnkit.course.agent_file import forks
 from learnkit.course.agent_file.cells import AgentCells, left_outside, register
-from learnkit.course.content import Game, Lesson, Prediction, Repair, load
+from learnkit.course.content import Game, Lesson, Prediction, Repairs, load
 from learnkit.course.content.sources import folded_repairs
-from learnkit.course.display.card import MODES, Card, badge, filled_badge, inline, show, verdict
+from learnkit.course.display.card import MODES, Card, badge, line, show, verdict
 from learnkit.course.display.loop import loop_card
 from learnkit.course.display.question_cards import prediction_card, quiz_card, reveal_card
 from learnkit.course.exercise_checks import T, checked, judge
+from learnkit.course.first_edit.answers import Recorded, is_given
+from learnkit.course.games.be_the_model.panel import BeTheModel
 from learnkit.course.jupyter.errors import explain_errors
 from learnkit.course.progress import Progress, is_copy, working_copy
-from learnkit.course.scenario import Run, Workspaces, plain
+from learnkit.course.scenario import OWN, Run, plain, workspace
 from learnkit.errors import UsageError
 from learnkit.events.log import EventLog
 from learnkit.events.loop import MessageAdded, ModelRequested, RunStarted
 from learnkit.runtime.clock import Clock, SystemClock
 from learnkit.runtime.notebook import is_live, pace
-from learnkit.runtime.shell import LocalShell
 from learnkit.runtime.shell_environment import SWITCH
 from learnkit.runtime.virtual_clock import VirtualClock
+from learnkit.views.messages import Messages
+from learnkit.widget.explore import Explorable
 
-if TYPE_CHECKING:
-    from learnkit.clients.scripted import Script, Source
-    from learnkit.clients.transport import Client
-    from learnkit.course.games.be_the_model.panel import BeTheModel
-    from learnkit.views import Messages
-    from learnkit.widget.explore import Explorable
+#: What is said of a run whose recorded replies were filled with the learner's words.
+FILLED = "recorded reply, with your words filled in"
 
 
 class Lab:
@@ -63,7 +70,7 @@ class Lab:
         self.name = recording.stem
         self._predicted: dict[str, str] = {}  # name -> the letter that was chosen
         self._recording = recording
-        self._workspaces = Workspaces()
+        self._own: Path | None = None  # the folder of its folders
         self._kept: dict[str, Any] = {}
         self._repaired: set[str] = set()
         self._cells: AgentCells | None = None
@@ -80,9 +87,7 @@ class Lab:
             UsageError: if there is no such prediction.
         """
         prediction = self._prediction(name)
-
-        def note(letter: str) -> None:
-            self._predicted[name] = letter
+        note = partial(self._predicted.__setitem__, name)
 
         def widget() -> Any:
             from learnkit.course.display.question_widgets import prediction_box
@@ -159,12 +164,11 @@ class Lab:
         code = [one for one in folded_repairs(book) if any(name in one for name in ours)]
         if self._cells and code:
             self._cells.run("", "\n\n\n".join(code))
-        text = " · ".join(f"{one}: {by}" for one, by in whose.items())
-        return Card(f"<p>{inline(text)}</p>", text)
+        return line(" · ".join(f"{one}: {by}" for one, by in whose.items()))
 
-    def _repairs(self) -> dict[str, Repair]:
+    def _repairs(self) -> Repairs:
         module = importlib.import_module(f"learnkit.course.lessons.{self.name}.repairs")
-        repairs: dict[str, Repair] = module.REPAIRS
+        repairs: Repairs = module.REPAIRS
         return repairs
 
     def quiz(self) -> Card:
@@ -201,17 +205,14 @@ class Lab:
         Raises:
             UsageError: if the recording has no such scenario.
         """
-        from learnkit.course.first_edit.answers import is_given
-
         with contextlib.ExitStack() as stack:
-            workspace = self._workspaces.new()
-            stack.callback(shutil.rmtree, workspace.parent, ignore_errors=True)
+            folder = stack.enter_context(workspace())
             unseen = script is not None or self.static or is_given()
             client = self._client(name, script, 0.0 if unseen else pace())
             stack.callback(client.close)
             stack.enter_context(client.clock)
             with self._stopped(client.source):
-                yield Run(workspace, client, EventLog(), LocalShell())
+                yield Run(folder, client)
 
     def show(self, messages: Sequence[Any], agent: Any = None) -> Messages:
         """Return the message array view of a plain list of messages.
@@ -220,8 +221,6 @@ class Lab:
             messages: dicts, or objects of the SDK.
             agent: one of ``agent.py`` that has sent them, to show its requests as well.
         """
-        from learnkit.views import Messages
-
         log = EventLog()
         if agent:
             log.append(RunStarted(system=agent.system, tools=agent.specs))
@@ -233,8 +232,6 @@ class Lab:
 
     def own_runs(self) -> dict[str, list[dict[str, Any]]]:
         """Return the messages of each run that a model made of the lesson's task, in order."""
-        from learnkit.clients.recordings.recording import Recording
-
         recording = Recording.load(course_files.recordings() / "model" / f"{self.name}.yaml")
         return {name: recording.messages(name) for name in recording.scenarios}
 
@@ -257,8 +254,6 @@ class Lab:
         Raises:
             UsageError: if the lesson has no game, and none is given.
         """
-        from learnkit.course.games.be_the_model.panel import BeTheModel
-
         if (task := game or self.lesson.game) is None:
             raise UsageError("this lesson has no game of its own")
         return BeTheModel(task, static=self.static)
@@ -293,12 +288,19 @@ class Lab:
         """
         if Path(name).name != name or name in ("", ".."):  # such a name leads out of the folder
             raise UsageError(f"{name!r} is no plain name for a folder; give one like 'board'")
-        return self._workspaces.folder(name)
+        if self._own is None:
+            self._own = Path(tempfile.mkdtemp(prefix=OWN))
+            atexit.register(shutil.rmtree, self._own, ignore_errors=True)
+        folder = self._own / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        return folder
 
     def remove(self) -> None:
-        """Remove the workspaces. Twice is no error."""
+        """Remove what the lab has made. Twice is no error."""
         forks.end()
-        self._workspaces.remove(folders=self.static)
+        if self._own is not None and self.static:
+            shutil.rmtree(self._own, ignore_errors=True)
 
     def close(self) -> None:
         """Do what :meth:`remove` does, and say so.
@@ -309,20 +311,14 @@ class Lab:
         print("Closed: no thread, process or workspace is left.")
 
     def _client(self, scenario: str, script: Script | Source | None, pace: float) -> Client:
-        from learnkit.clients.connect import connect, from_source, recorded, scripted
-
         clock: Clock = VirtualClock(pace=pace)
         if script is not None:
             return scripted(script, clock)
         if self.mode == "replay":
-            from learnkit.course.first_edit.answers import Recorded
-
             replay = recorded(self._recording, scenario)
-            replay.when_filled = partial(show, filled_badge())
+            replay.when_filled = partial(show, line(FILLED))
             return from_source(Recorded(replay), clock, "replay", replay.model)
         if self.mode == "keep":
-            from learnkit.clients.rerecord import keeping_client
-
             return keeping_client(self._recording, scenario, clock, self._kept)
         clock = SystemClock()  # the API takes real time
         return connect(self.mode, recording=self._recording, scenario=scenario, clock=clock)
@@ -333,23 +329,21 @@ class Lab:
 
         An agent may have swallowed it, or reported it to another one.
         """
+        failed = False
         try:
             yield
         except Exception:
-            if (why := getattr(source, "stopped", None)) is not None:
-                raise self._with_panel(why) from None
-            raise
-        if (why := getattr(source, "stopped", None)) is not None and not self.static:
-            raise self._with_panel(why)
-
-    def _with_panel(self, why: Exception) -> Exception:
-        from learnkit.clients.recordings.replay import Miss
-
+            failed = True
+            if getattr(source, "stopped", None) is None:
+                raise
+        why: Exception | None = getattr(source, "stopped", None)
+        if why is None or (self.static and not failed):
+            return
         if isinstance(why, Miss) and not self.static:
             from learnkit.course.first_edit.panel import offer
 
             why.offer = partial(offer, why, self._recording)
-        return why
+        raise why
 
 
 def lesson(name: str, mode: str | None = None) -> Lab:

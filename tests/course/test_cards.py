@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -251,8 +252,9 @@ def test_whatever_goes_on_for_ever_is_stopped_and_no_thread_is_left(
     exec(compile(source, "<cell>", "exec"), names)
     before = signal.getsignal(signal.SIGALRM), sys.gettrace(), threading.excepthook
     began = time.monotonic()
-    verdict = judge(lambda f: f(), names["f"], own=1, seconds=60)
-    assert str(verdict).startswith(ENDLESS)
+    check: Any = partial(lambda f: f())
+    check.own = 1
+    assert str(judge(check, names["f"])).startswith(ENDLESS)
     assert time.monotonic() - began < 30
     assert (signal.getsignal(signal.SIGALRM), sys.gettrace(), threading.excepthook) == before
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
@@ -266,8 +268,9 @@ def test_computing_of_the_learners_code_is_limited_and_no_other(
     monkeypatch.setattr(exercise_checks, "_LOOK", 0.02)
     busy = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end:\n pass\n"
     code = compile(busy, exercise_checks.__file__, "exec")
-    assert judge(lambda _: exec(code, {}), None, work=0.1) is None  # what the check prepares
-    assert str(judge(lambda f: f(), lambda: exec(code, {}), work=0.1)).startswith(ENDLESS)
+    monkeypatch.setattr(exercise_checks, "WORK", 0.1)
+    assert judge(lambda _: exec(code, {}), None) is None  # what the check prepares
+    assert str(judge(lambda f: f(), lambda: exec(code, {}))).startswith(ENDLESS)
 
 
 def test_what_a_check_has_made_is_removed_when_the_learners_code_was_stopped(
@@ -287,7 +290,8 @@ def test_what_a_check_has_made_is_removed_when_the_learners_code_was_stopped(
         while True:
             time.sleep(0)
 
-    assert str(judge(check, loop, own=0.1)).startswith(ENDLESS)
+    check.own = 0.1  # type: ignore[attr-defined]
+    assert str(judge(check, loop)).startswith(ENDLESS)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -28,7 +28,7 @@ from learnkit.course.games.be_the_model.seat import Given
 from learnkit.course.games.night.panel import NightPanel
 from learnkit.course.lab import Lab, recordings
 from learnkit.course.progress import Progress
-from learnkit.course.scenario import Run, Workspaces
+from learnkit.course.scenario import Run, workspace
 from learnkit.errors import UsageError
 from learnkit.runtime.notebook import PACE
 
@@ -248,8 +248,8 @@ def test_without_git_there_is_no_workspace_and_nothing_is_left(
     (tmp_path / "bash").symlink_to(str(shutil.which("bash")))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(lk.UsageError, match="git repository could not be made"):
-        Workspaces().new()
+    with pytest.raises(lk.UsageError, match="git repository could not be made"), workspace():
+        pass
     assert list(tmp_path.iterdir()) == [tmp_path / "bash"]
 
 

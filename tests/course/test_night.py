@@ -53,8 +53,8 @@ def test_the_bare_loop_survives_one_hour_and_everything_survives_all() -> None:
     assert bare.tokens < BUDGET < all.tokens
     assert bare.headline == "1 of 12 hours survived, within the budget"
     assert all.headline == "12 of 12 hours survived, but over the budget"
-    for night in (bare, all):  # the page forecasts on which side of the budget a night will end
-        each = sum(standing_costs()[part] for part in night.harness.parts)
+    for night, parts in ((bare, ()), (all, PARTS)):  # the page forecasts on which side each ends
+        each = sum(standing_costs()[part] for part in parts)
         least, most = (many * (each + CONVERSATION) for many in REQUESTS)
         assert least < night.tokens < most
         assert (least > BUDGET) == (most > BUDGET) == (night.tokens > BUDGET)
@@ -76,7 +76,7 @@ def test_a_part_costs_its_prompt_and_tools_in_every_request(tmp_path: Path) -> N
 
 def test_what_a_class_says_is_escaped() -> None:
     outcome = Outcome(False, "<script>alert(1)</script>", 1, 1)
-    night = Night(Harness(frozenset()), (outcome,) * 12)
+    night = Night((outcome,) * 12)
     shown = card.night_card(night).html
     assert "<script>" not in shown
     assert "&lt;script&gt;" in shown

@@ -16,7 +16,7 @@ from cells import cell
 import learnkit as lk
 from learnkit.course.lessons.b1.explorable import ALLOWED, Step
 from learnkit.course.lessons.verdicts import with_settings
-from learnkit.course.scenario import workspace_alone
+from learnkit.course.scenario import workspace
 
 CELL: dict[str, Any] = {}
 exec(cell("b1", "ATTACKS"), CELL)
@@ -35,7 +35,7 @@ def call_of(step: Step) -> dict[str, Any]:
 def at_work(agent: ModuleType, **settings: Any) -> Iterator[Path]:
     """Let the module work in a fresh *heatwatch* with a note, under these settings."""
     with ExitStack() as stack:
-        folder = stack.enter_context(workspace_alone())
+        folder = stack.enter_context(workspace())
         (folder / "notes").mkdir()
         (folder / "notes" / "oslo.md").write_text("Calm.\n")
         client = stack.enter_context(closing(lk.scripted(["."])))

@@ -178,11 +178,11 @@ def _reference(last: str) -> Source:
 def parsed(text: str) -> tuple[set[str], list[str]]:
     """The imports of a cell, one name each, and the texts of its definitions."""
     tree, lines, ended = ast.parse(text), text.splitlines(), 0
-    imports, definitions = set(), list[str]()
+    imports, definitions = set[str](), list[str]()
     for node in tree.body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            for alias in node.names:
-                imports.add(ast.unparse(_alone(node, alias)))
+            begin = f"from {node.module} import" if isinstance(node, ast.ImportFrom) else "import"
+            imports |= {f"{begin} {ast.unparse(alias)}" for alias in node.names}
         elif isinstance(node, _DEFINES):
             first = min(one.lineno for one in [node, *getattr(node, "decorator_list", ())])
             while first - 1 > ended and lines[first - 2].startswith("#"):
@@ -232,12 +232,6 @@ def _first(node: ast.AST) -> Iterator[ast.AST]:
         if child not in inside:
             yield child
             yield from _first(child)
-
-
-def _alone(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> ast.stmt:
-    if isinstance(node, ast.Import):
-        return ast.Import([alias])
-    return ast.ImportFrom(node.module, [alias], node.level)
 
 
 def _bound(line: str) -> str:

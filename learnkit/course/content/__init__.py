@@ -14,10 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict, TypeAdapter
+import yaml
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from learnkit.core.mechanism import Mechanism
-from learnkit.course import data_file
 from learnkit.errors import UsageError
 
 #: The folders of what each lesson has of its own; its modules are loaded by its name.
@@ -26,6 +26,7 @@ _MODULES = "learnkit.course.lessons"
 
 #: What a check returns: None if the learner's object is right, otherwise what it does wrong.
 Verdict = str | None
+Check = Callable[[Any], Verdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class Exercise:
     name: str
     hints: Sequence[str]
     solution: str
-    check: Callable[[Any], Verdict]
+    check: Check
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +103,21 @@ class Repair:
         right: a sentence about what it does now.
     """
 
-    check: Callable[[Any], Verdict]
+    check: Check
     right: str
+
+
+class Repairs(dict[str, Repair]):
+    """The repairs of a lesson by name, in the order of their checks in its ``repairs.py``."""
+
+    def add(self, right: str) -> Callable[[Check], Check]:
+        """Add the check below, ``check_`` and the name; ``right`` is said if it finds nothing."""
+
+        def added(check: Check) -> Check:
+            self[check.__name__.removeprefix("check_")] = Repair(check, right)
+            return check
+
+        return added
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +202,7 @@ class Lesson:
 
 
 _SHAPE = TypeAdapter(Lesson)
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @cache  # the start page asks for all twelve each time that it is written
@@ -199,14 +214,17 @@ def load(name: str) -> Lesson:
         here = sorted(names, key=lambda name: (not name.startswith("s"), name))
         raise UsageError(f"there is no lesson {name!r}; there are: {', '.join(here)}")
 
-    def complete(texts: dict[str, Any]) -> dict[str, Any]:
-        checks = vars(importlib.import_module(f"{_MODULES}.{name}.exercises"))
-        named = [(one, f"check_{one['name'].lower()}") for one in texts["exercises"]]
-        exercises = [{**one, "check": checks[check]} for one, check in named]
-        game = _game(name, **texts["game"]) if "game" in texts else None
-        return {**texts, "exercises": exercises, "game": game}
-
-    return data_file.read(path, _SHAPE, complete)
+    checks = vars(importlib.import_module(f"{_MODULES}.{name}.exercises"))
+    try:
+        texts = yaml.load(path.read_text("utf-8"), _LOADER)
+        for one in texts["exercises"]:
+            one["check"] = checks[f"check_{one['name'].lower()}"]
+        if "game" in texts:
+            texts["game"] = _game(name, **texts["game"])
+        return _SHAPE.validate_python(texts)
+    except (yaml.YAMLError, ValidationError, KeyError, TypeError) as error:
+        said = f"{type(error).__name__}: {error}"
+        raise UsageError(f"{name}/{path.name} cannot be used: {said}") from None
 
 
 def _game(lesson: str, prompt: str, script: Sequence[Any], system: str = "") -> Game:

@@ -87,10 +87,9 @@ def badge(title: str, mode: str) -> Card:
     return Card(html, f"{title} · {mode}: {MODES[mode]}")
 
 
-def filled_badge() -> Card:
-    """Return the card of a run whose recorded replies were filled with the learner's words."""
-    text = "recorded reply, with your words filled in"
-    return Card(f"<p>{text}</p>", text)
+def line(text: str) -> Card:
+    """Return a card of one line."""
+    return Card(f"<p>{inline(text)}</p>", text)
 
 
 def verdict(said: str, more: str = "", rows: str = "") -> Card:

@@ -44,6 +44,11 @@ def scale(
         canvas.text(f"{name} {tick}", LEFT - 6, y + 4, said(tick), "qe")
 
 
+def cheapest(ways: Mapping[str, Callable[[int], float]], number: int) -> str:
+    """Return the way that costs least for so many."""
+    return min(ways, key=lambda way: ways[way](number))
+
+
 def bills(
     canvas: Canvas,
     ways: Mapping[str, Callable[[int], float]],
@@ -51,7 +56,6 @@ def bills(
     axis: range,
     what: str,
     costs: range,
-    first: int,
     said: str,
 ) -> None:
     """Draw what each way costs in tokens of plain input: heavily as far as it was dragged.
@@ -63,10 +67,11 @@ def bills(
         axis: the numbers below, the last one at the end.
         what: is counted there.
         costs: the numbers of the scale.
-        first: the number where the cheaper way changes; it is marked once it was reached.
-        said: what is so from there on.
+        said: what is so from the number on where the cheaper way changes.
     """
     right, last = canvas.width - NAMES, axis[-1]
+    begin = cheapest(ways, 0)
+    first = next((n for n in range(last + 1) if cheapest(ways, n) != begin), last + 1)
     unit, step = (BASE - TOP) / costs[-1], (right - LEFT) / last
     canvas.text("bill in", 0, 12, "bill, in tokens of plain input", "b")
     scale(canvas, "bill", costs, BASE, unit, right)
@@ -78,9 +83,8 @@ def bills(
     x = LEFT + now * step
     canvas.edge("cause", f"M0 0V{BASE - TOP}", "cause", "d", x=x, y=TOP)
     low = 0.0  # two names never share a line
-    falling = sorted(ways, key=lambda way: -ways[way](now))
     for way in sorted(ways, key=lambda way: -ways[way](last)):
-        best, cost = way == falling[-1], ways[way]
+        best, cost = way == cheapest(ways, now), ways[way]
         mark = "cause" if best else "system"
         for part, end, style in (("whole", last, "d"), ("curve", now, "w")):
             numbers = [*range(0, end, axis.step // 5), end]
@@ -90,7 +94,7 @@ def bills(
         low = max(low + 15, BASE - cost(last) * unit + 4)
         canvas.text(f"{way} line", right + 9, low, way, "b" if best else "", mark)
     if first <= now:
-        x, y = LEFT + first * step, BASE - ways[falling[-1]](first) * unit
+        x, y = LEFT + first * step, BASE - ways[cheapest(ways, now)](first) * unit
         canvas.edge("from", f"M0 0V{y - TOP + 5:g}", "plain", x=x, y=TOP - 10)
         canvas.dot("crossing", x, y, 5, "plain", style="cg")
         line = f"from {first} {what} on, {said}"

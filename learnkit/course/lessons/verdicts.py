@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import chdir, closing, contextmanager
+from contextlib import closing, contextmanager
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.agent_file.locks import never_twice
 from learnkit.course.agent_file.process import Terminal
+from learnkit.course.agent_file.settings import with_settings as with_settings
+from learnkit.course.agent_file.settings import working_in
 from learnkit.course.content import Verdict
 from learnkit.events.text import one_line
 
@@ -47,26 +48,11 @@ def first_wrong(
 
 
 @contextmanager
-def with_settings(agent: Any, **own: Any) -> Iterator[None]:
-    """Give the module other values, in a block."""
-    before = {name: vars(agent)[name] for name in own if name in vars(agent)}
-    vars(agent).update(own)
-    try:
-        yield
-    finally:
-        for name in own:
-            del vars(agent)[name]
-        vars(agent).update(before)
-
-
-@contextmanager
 def in_a_folder(agent: Any, **own: Any) -> Iterator[Path]:
     """Let the module work in an empty folder, with other values, in a block."""
     with tempfile.TemporaryDirectory(prefix="learnkit-") as name:
         folder = Path(name).resolve()
-        if hasattr(agent, "locked"):
-            own = {"locked": never_twice(agent.locked), **own}
-        with with_settings(agent, ROOT=folder, **own), chdir(Path.cwd()):
+        with working_in(agent, folder, **own):
             yield folder
 
 

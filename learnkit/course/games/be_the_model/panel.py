@@ -11,22 +11,22 @@ import copy
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from learnkit.clients.connect import from_source
+from learnkit.clients.scripted import Failure, Reply, Request, Scripted, Source
 from learnkit.core.agent import Agent, Outcome
 from learnkit.core.mechanism import Mechanism
-from learnkit.course.content import Game
+from learnkit.course.content import Game, Remark
 from learnkit.course.games.be_the_model.seat import Given, Json, Seat
-from learnkit.course.scenario import workspace_alone
+from learnkit.course.scenario import workspace
 from learnkit.errors import described
 from learnkit.events.log import EventLog
-from learnkit.events.text import blocks_of
+from learnkit.events.sentences import stopped
+from learnkit.events.text import blocks_of, count, listed, quoted
 from learnkit.runtime.virtual_clock import VirtualClock
+from learnkit.views import request as views
 from learnkit.views.drawing.text import esc
-
-if TYPE_CHECKING:
-    from learnkit.clients.scripted import Failure, Reply, Request, Source
-    from learnkit.course.content import Remark
 
 _READY = "Press Start, and you are the model."
 
@@ -49,8 +49,6 @@ class BeTheModel(Seat):
         self.remarks: Sequence[Remark] = ()
         self._static = static
         if static:
-            from learnkit.clients.scripted import Scripted
-
             self.error = self._run(Scripted(game.script), None)
             self.phase, self.head = self.ended(self.error)
 
@@ -78,13 +76,11 @@ class BeTheModel(Seat):
         return self._run(_Others(given, self._game.others), given)
 
     def _run(self, source: Source, given: Given | None) -> BaseException | None:
-        from learnkit.clients.connect import from_source
-
         game, clock = self._game, VirtualClock()
         self._outcome, self.remarks = None, ()
         try:
             with (
-                workspace_alone() as folder,
+                workspace() as folder,
                 clock,
                 closing(from_source(source, clock, "human")) as client,
             ):
@@ -118,9 +114,6 @@ class BeTheModel(Seat):
 
     def ended(self, error: BaseException | None) -> tuple[str, str]:
         """Return the phase after the end of a run, and how it ended in a sentence."""
-        from learnkit.events.sentences import stopped
-        from learnkit.events.text import count
-
         if error is not None:
             return "broken", f"The game broke off: {described(error)}"
         assert self._outcome is not None
@@ -131,8 +124,6 @@ class BeTheModel(Seat):
     # How it is shown
 
     def __repr__(self) -> str:
-        from learnkit.events.text import count, listed, quoted
-
         if self.agent is None:
             return f"be the model: {self.head}"
         names = [event.data["name"] for event in self.events if event.type == "tool.started"]
@@ -192,8 +183,6 @@ class BeTheModel(Seat):
 
     def _card(self) -> str:
         """The static form: what the model saw first, and what came of it."""
-        from learnkit.views import request as views
-
         last = views.refusal(self.error) if self.error else None
         said = "".join(f"<li>{esc(one)}</li>" for one in self.remarks)
         return (
@@ -212,8 +201,6 @@ class _Others:
 
     def answer(self, request: Request, lane: str) -> Reply | Failure:
         """The reply to a request."""
-        from learnkit.clients.scripted import Scripted
-
         if self._others is None or lane == "lead":
             return self._given.answer(request, lane)
         return Scripted(self._others).answer(request, lane)

@@ -11,15 +11,14 @@ import threading
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anthropic
 
+from learnkit.clients.scripted import Failure, Reply, Request
 from learnkit.core import tool_form as forms
 from learnkit.errors import Halted, UsageError
-
-if TYPE_CHECKING:
-    from learnkit.clients.scripted import Failure, Reply, Request
+from learnkit.views import request as views
 
 Json = dict[str, Any]
 
@@ -141,8 +140,6 @@ class Seat(ABC):
 
     def do(self, intent: Json) -> None:
         """Do what the learner asked for."""
-        from learnkit.clients.scripted import Reply
-
         if intent.get("want"):
             self.tell(self.message())
         elif intent.get("stop"):
@@ -171,8 +168,6 @@ class Seat(ABC):
 
     def state(self) -> Json:
         """Return what the page shows, ready for JSON."""
-        from learnkit.views import request as views
-
         body, refusal = self.body(), None
         if self.phase == "refused":
             body, refusal = json.loads(self.error.request.content), views.refusal(self.error)  # type: ignore[union-attr]

@@ -24,10 +24,9 @@ from learnkit.course.games.night.fault import (
     offered,
     run,
 )
+from learnkit.course.scenario import commit
 from learnkit.events.log import EventLog
 from learnkit.events.text import listed
-from learnkit.runtime.shell import LocalShell
-from learnkit.runtime.shell_environment import REPRODUCIBLE
 from learnkit.runtime.virtual_clock import VirtualClock
 
 _NAMES = ("alice", "bob")
@@ -209,8 +208,7 @@ def one_line(harness: Harness, folder: Path) -> Outcome:
     repo = folder / "repo"
     repo.mkdir()
     (repo / "limits.txt").write_text("hospital 30\n")
-    begin = "git init -q -b main && git add . && git commit -qm start"
-    LocalShell(REPRODUCIBLE).run(begin, repo)
+    commit(repo)
     wanted = {"alice": ("school", 28), "bob": ("street", 35)}
 
     def change(name: str) -> str:

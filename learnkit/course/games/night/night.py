@@ -29,11 +29,9 @@ class Night:
     """A night that is over.
 
     Attributes:
-        harness: what the learner chose.
         outcomes: of each fault, in order.
     """
 
-    harness: Harness
     outcomes: tuple[Outcome, ...]
 
     @property
@@ -71,7 +69,7 @@ def play(
         idle = sum(costs[part] for part in harness.parts if part not in fault.parts)
         outcomes.append(replace(outcome, tokens=outcome.tokens + outcome.requests * idle))
         seen(fault, outcomes[-1])
-    return Night(harness, tuple(outcomes))
+    return Night(tuple(outcomes))
 
 
 @functools.cache

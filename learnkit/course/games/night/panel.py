@@ -7,7 +7,6 @@ All hours have run in a second or two. The page shows each when its turn has com
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from learnkit.course.display.page import Page, script_beside
@@ -21,10 +20,10 @@ from learnkit.course.games.night.night import (
     play,
     standing_costs,
 )
+from learnkit.views.drawing.base import css_beside
 
 #: How far the bar of tokens reaches: its mark stands at the budget.
 REACH = 1.6 * BUDGET
-_SHEET = Path(__file__).with_name("widget.css")
 
 
 class NightPanel(Page):
@@ -46,7 +45,7 @@ class NightPanel(Page):
             "requests": REQUESTS,
             "conversation": CONVERSATION,
         }
-        super().__init__([_SHEET.read_text("utf-8")], start, self._chosen)
+        super().__init__([css_beside(__file__)], start, self._chosen)
 
     def _chosen(self, intent: dict[str, Any]) -> None:
         if isinstance(intent.get("play"), list):

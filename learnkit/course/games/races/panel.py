@@ -8,6 +8,7 @@ of ipywidgets.
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import Any
 
 from learnkit.course.display.card import STYLE, bundle
@@ -26,17 +27,15 @@ _ORDERS = f"{len(SEEDS)} seeds to try, each another order of steps. Some may los
 
 
 class RaceFinder:
-    """The game; as the last line of a cell, it shows itself."""
+    """The game; as the last line of a cell, it shows itself.
+
+    Attributes:
+        choose: runs a seed, unless it was tried before, and returns its schedule.
+    """
 
     def __init__(self, make: Make) -> None:
         self.make = make
-        self._tried: dict[int, Schedule] = {}
-
-    def choose(self, seed: int) -> Schedule:
-        """Run a seed, unless it was tried before, and return its schedule."""
-        if seed not in self._tried:
-            self._tried[seed] = schedules.run(self.make, seed)
-        return self._tried[seed]
+        self.choose = cache(partial(schedules.run, make))
 
     def find(self) -> tuple[Schedule, str]:
         """Try all seeds; return the smallest schedule that fails, and what was found."""

@@ -106,7 +106,7 @@ def draw(width: float, call: Step, user: str) -> Answer:
         mark, style = ("call", "w") if step is call else ("", "")
         for place in range(ends[step] + 1):
             long = (tall - above) / (2 if place == ends[step] else 1)
-            y = _FIRST + place * tall + above
+            y: float = _FIRST + place * tall + above
             canvas.edge(f"way {number} {place}", f"M0 0V{long:g}", mark, style, x=x, y=y)
         for gate in stops[step][1:]:  # it would have stopped the call, too
             y = _FIRST + GATES.index(gate) * tall + (above + tall) / 2

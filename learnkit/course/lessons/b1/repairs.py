@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
 from learnkit.course.lessons.verdicts import asking, short
+
+REPAIRS = Repairs()
 
 _RULES = {"allow": ["bash(git diff:*)", "bash(git log:*)", "bash(head:*)"], "deny": ["bash(rm:*)"]}
 #: Lines that only do what is allowed.
@@ -42,7 +44,8 @@ _ELSE = (
 _WORKED_OUT = ("git diff {HEAD,stations}", "git diff H\\EAD")
 
 
-def check_commands(agent: Any) -> Verdict:
+@REPAIRS.add("Each command of a line needs a rule of its own.")
+def check_commands_in(agent: Any) -> Verdict:
     """Ask the rules about lines that are fine, and about some that only begin so."""
     with asking(agent, ["."], RULES=_RULES):
         lead = agent.Agent()
@@ -63,6 +66,7 @@ def check_commands(agent: Any) -> Verdict:
     return None
 
 
+@REPAIRS.add("Only a guard that is content lets a call pass.")
 def check_objection(agent: Any) -> Verdict:
     """Exit codes as they come, with and without a reason."""
     for code, what in (
@@ -82,9 +86,3 @@ def check_objection(agent: Any) -> Verdict:
         if (found := agent.objection(0, said)) is not None:
             return f"for exit code 0 and {said!r} it returns {found!r}: the guard is content"
     return None
-
-
-REPAIRS = {
-    "commands_in": Repair(check_commands, "Each command of a line needs a rule of its own."),
-    "objection": Repair(check_objection, "Only a guard that is content lets a call pass."),
-}

@@ -11,11 +11,14 @@ from types import FrameType
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
 from learnkit.course.lessons.b2.notes import write_notes
 from learnkit.course.lessons.verdicts import asking, in_a_folder, short
 
+REPAIRS = Repairs()
 
+
+@REPAIRS.add("One name, one note, and it's there whole.")
 def check_keep(agent: Any) -> Verdict:
     """Write a note, and write it again."""
     with in_a_folder(agent) as folder:
@@ -103,6 +106,7 @@ def _listed(agent: Any, number: int, words: str = "What is hot.", **limits: int)
     return numbers, len("\n".join(notes).encode()), "\n".join(rest)
 
 
+@REPAIRS.add("The newest are sent, and the model knows that there are more.")
 def check_listed(agent: Any) -> Verdict:
     """List few notes, many, and long ones."""
     numbers, _, rest = _listed(agent, 3)
@@ -163,6 +167,7 @@ _STRANGERS = {name: _stranger(name, *groups) for name, groups in _GROUPS.items()
 _LATER, _FORGOTTEN = ", and read_file a round later", ", a summary and read_file"
 
 
+@REPAIRS.add("What a stranger had a part in is kept apart, summary or not.")
 def check_heard(agent: Any) -> Verdict:
     """Note something after reading a file, a page, another server's answer."""
     file, (page, server) = lk.use("read_file", path="README.md"), map(lk.use, _STRANGERS)
@@ -184,10 +189,3 @@ def check_heard(agent: Any) -> Verdict:
         if right != ".memory" and f"after {called[0]})" not in text:
             return f"{what}, the note should say 'after {called[0]}'; it says {short(text[:40])}"
     return None
-
-
-REPAIRS = {
-    "keep": Repair(check_keep, "One name, one note, and it's there whole."),
-    "listed": Repair(check_listed, "The newest are sent, and the model knows that there are more."),
-    "heard": Repair(check_heard, "What a stranger had a part in is kept apart, summary or not."),
-}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache, partial
 
 from learnkit.course.lessons.bills import OUT, READ, WRITE
-from learnkit.course.lessons.plots import BASE, LEFT, NAMES, bills, short
+from learnkit.course.lessons.plots import BASE, LEFT, NAMES, bills, cheapest, short
 from learnkit.views.drawing.display import Canvas
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
@@ -45,26 +45,18 @@ def bill(tools: int, searches: int, way: str) -> float:
     return sum(known * READ + new * WRITE + WRITTEN * OUT for known, new in sent)
 
 
-@cache
-def crossing(searches: int) -> int:
-    """The number of tools from which on searching costs less."""
-    costs = (bill(n, searches, LISTED) > bill(n, searches, SEARCHED) for n in range(MOST + 1))
-    return next((number for number, less in enumerate(costs) if less), MOST + 1)
-
-
 def draw(width: float, tools: int, searches: str) -> Answer:
     """Draw both bills, and how far they were dragged."""
     canvas, times = Canvas(width), int(searches[0])
-    first = crossing(times)
-    best = "search for them" if tools >= first else "have them listed"
     ways = {way: partial(bill, searches=times, way=way) for way in (LISTED, SEARCHED)}
     axis, costs = range(0, MOST + 1, 50), range(0, 60_001, 20_000)
-    bills(canvas, ways, tools, axis, "tools", costs, first, "searching costs less")
+    bills(canvas, ways, tools, axis, "tools", costs, "searching costs less")
     listed, searched = (short(round(cost(tools))) for cost in ways.values())
     because = (
         f"Listed, they cost {listed} tokens of plain input, and {searched} with {searches}. Each "
         "search is one more request, which reads from the cache what was there before."
     )
+    best = {LISTED: "have them listed", SEARCHED: "search for them"}[cheapest(ways, tools)]
     finding = f"With {tools} tools, it costs less to {best}."
     return Answer(finding, canvas, _ASSUMES, because, (LEFT, BASE, width - NAMES, BASE))
 

@@ -9,8 +9,10 @@ from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
 from learnkit.course.lessons.verdicts import short, with_settings
+
+REPAIRS = Repairs()
 
 #: Seconds that an answer may take in these trials.
 _SECONDS = 0.6
@@ -42,7 +44,8 @@ def _answer(agent: Any, received: Queue[Any], *numbers: int | None) -> str:
     return f"the answer to {found['id']}" if "id" in found else "a notification"
 
 
-def check_answer(agent: Any) -> Verdict:
+@REPAIRS.add("Each call gets its own answer, or none in time.")
+def check_answer_to(agent: Any) -> Verdict:
     """Late answers, notifications, and a server that talks without answering."""
     with with_settings(agent, SECONDS=_SECONDS):
         for what, numbers in _CASES.items():
@@ -83,7 +86,8 @@ _EITHER = [
 ]
 
 
-def check_name(agent: Any) -> Verdict:
+@REPAIRS.add("No stranger's tool takes the place of another one.")
+def check_name_of(agent: Any) -> Verdict:
     """Offer two tools, one after the other: none replaces another, and the API takes the names."""
     for pair in [*_BOTH, *_EITHER]:
         with with_settings(agent, TOOLS=dict(agent.TOOLS)):
@@ -101,9 +105,3 @@ def check_name(agent: Any) -> Verdict:
                     if not re.fullmatch("[a-zA-Z0-9_-]{1,128}", name):
                         return f"{what} becomes {name!r}, and the API refuses that name"
     return None
-
-
-REPAIRS = {
-    "answer_to": Repair(check_answer, "Each call gets its own answer, or none in time."),
-    "name_of": Repair(check_name, "No stranger's tool takes the place of another one."),
-}

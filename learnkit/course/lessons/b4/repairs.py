@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
 from learnkit.course.lessons.verdicts import asking, short
+from learnkit.course.scenario import commit
+
+REPAIRS = Repairs()
 
 _POLICY = {"write": "allow"}
 #: The check: true as soon as there is a file. What it prints at its end isn't in the command.
@@ -44,11 +46,11 @@ def _repository(folder: Path) -> None:
     (folder / "tests" / "test_it.py").write_text("def test_it():\n    assert 1\n")
     for name in ("work.py", "pyproject.toml"):
         (folder / name).write_text("x = 1\n")
-    commit = "git init -q; git add -A; git -c user.name=a -c user.email=a@b commit -qm all"
-    subprocess.run(commit, shell=True, cwd=folder, check=True)
+    commit(folder)
 
 
-def check_goal(agent: Any) -> Verdict:
+@REPAIRS.add("The run ends when the command says so, or after CHECKS.")
+def check_reach_goal(agent: Any) -> Verdict:
     """A run with a goal that is met late, one that is never met, and runs without one."""
     _, heard, _ = _run(agent, _GOAL, does="touch done.txt")
     if not heard:
@@ -104,6 +106,7 @@ _DOINGS = (
 )
 
 
+@REPAIRS.add("Committed or not, what the check rests on is compared.")
 def check_untouched(agent: Any) -> Verdict:
     """Do something in a repository, and ask what has changed of the tests."""
     for what, command, name in _DOINGS:
@@ -120,9 +123,3 @@ def check_untouched(agent: Any) -> Verdict:
                 f"after {what}, it returns {found!r}, and nothing that the check rests on changed"
             )
     return None
-
-
-REPAIRS = {
-    "reach_goal": Repair(check_goal, "The run ends when the command says so, or after CHECKS."),
-    "untouched": Repair(check_untouched, "Committed or not, what the check rests on is compared."),
-}

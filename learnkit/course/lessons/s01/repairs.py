@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
 from learnkit.course.lessons.verdicts import asking
 from learnkit.events.text import blocks_of
+
+REPAIRS = Repairs()
 
 Json = dict[str, Any]
 _UNHEARD = "The array is valid, but it lacks what the model has to hear of"
@@ -66,6 +68,7 @@ def _calls(*commands: str, **more: Any) -> Any:
     return lk.reply(*(lk.use("bash", command=one) for one in commands), **more)
 
 
+@REPAIRS.add("Each request now carries what was said before it, in its order.")
 def check_appends(agent: Any) -> Verdict:
     """Whether a request carries what was said before it."""
     played = _Played(agent, _calls("date"), _calls("ls", "pwd"), lk.say("Done."), lk.say("Yes."))
@@ -86,6 +89,7 @@ def check_appends(agent: Any) -> Verdict:
     return None
 
 
+@REPAIRS.add("Each call gets a result: after Ctrl-C, and when a reply is cut off.")
 def check_answers(agent: Any) -> Verdict:
     """Whether each call has a result after Ctrl-C, and after a reply that was cut off."""
     return check_appends(agent) or _interrupted(agent) or _cut_off(agent)
@@ -128,14 +132,3 @@ def _errors(results: list[Json], when: str) -> Verdict:
     if all(one.get("is_error") for one in results):
         return None
     return f"{when}, a call that never ended has a result without is_error: it looks like a success"
-
-
-#: Name of a repair -> how it is tried; in the order in which the lesson does.
-REPAIRS: dict[str, Repair] = {
-    "appends": Repair(
-        check_appends, "Each request now carries what was said before it, in its order."
-    ),
-    "answers": Repair(
-        check_answers, "Each call gets a result: after Ctrl-C, and when a reply is cut off."
-    ),
-}

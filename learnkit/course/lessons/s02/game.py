@@ -13,7 +13,8 @@ from typing import Any
 
 import learnkit as lk
 from learnkit.course.content import Game, Remark, load
-from learnkit.events.text import blocks_of, content_text, count, quoted
+from learnkit.course.lessons.reading import results
+from learnkit.events.text import count, quoted
 
 #: What the tools say of a file that isn't there.
 _NOTHING = "error 2"
@@ -65,10 +66,9 @@ def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark
     remarks = [_mail(path.read_text("utf-8")) for path in mails]
     if not mails:
         remarks = [Remark(False, "The outbox is empty, and Bob is waiting.")]
-    blocks = [block for message in messages for block in blocks_of(message["content"])]
-    results = [content_text(one["content"]) for one in blocks if one["type"] == "tool_result"]
-    failed = results.count(_NOTHING)
-    calls = f"This game took {count(len(results), 'call')}; {failed or 'none'} got “{_NOTHING}”."
+    found = results(messages)
+    failed = found.count(_NOTHING)
+    calls = f"This game took {count(len(found), 'call')}; {failed or 'none'} got “{_NOTHING}”."
     return [*remarks, Remark(None, calls)]
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
 from learnkit.course.lessons.verdicts import with_settings
+
+REPAIRS = Repairs()
 
 #: Paths as a model may write them, and why they lead out, or don't; TOP is above the project.
 _OUTSIDE = {
@@ -25,7 +27,8 @@ _INSIDE = {
 }
 
 
-def check_path(agent: Any) -> Verdict:
+@REPAIRS.add("The ways out are closed, and what only looks like one is still open.")
+def check_path_in(agent: Any) -> Verdict:
     """Write through each path, and look at the disk."""
     for path, why in _OUTSIDE.items():
         error, kept, _ = _written(agent, path)
@@ -75,7 +78,8 @@ _CALLS = (
 )
 
 
-def check_gate(agent: Any) -> Verdict:
+@REPAIRS.add("What is refused does not run, and the model reads why; all else runs.")
+def check_run_call(agent: Any) -> Verdict:
     """Run calls that a policy allows, denies and asks about, and see which of them run."""
     for name, group, answer, which, runs, reads in _CALLS:
         ran, asked, what = list[str](), list[str](), f"the tool `{name}`, {which}"
@@ -104,13 +108,3 @@ def check_gate(agent: Any) -> Verdict:
             said = f"the model reads “{result['content']}”; it should read {kind}, “{reads} …”"
             return f"{what}, {'runs' if runs else 'does not run'}, but {said}"
     return None
-
-
-REPAIRS = {
-    "path_in": Repair(
-        check_path, "The ways out are closed, and what only looks like one is still open."
-    ),
-    "run_call": Repair(
-        check_gate, "What is refused does not run, and the model reads why; all else runs."
-    ),
-}

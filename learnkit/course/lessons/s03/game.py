@@ -15,7 +15,7 @@ from typing import Any, Literal
 import learnkit as lk
 from learnkit.course.content import Remark
 from learnkit.course.files import EXAMPLE
-from learnkit.events.text import blocks_of, content_text
+from learnkit.course.lessons.reading import results
 
 _STATIONS = ("beijing", "cairo", "oslo")
 _STEPS = ("list the stations", *_STATIONS, "write watch.txt")
@@ -54,12 +54,7 @@ def mechanisms(workspace: Path) -> list[lk.Mechanism]:
 
 def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:
     """Say what came of the task and of the list."""
-    texts = [
-        content_text(one.get("content"))
-        for message in messages
-        for one in blocks_of(message["content"])
-    ]
-    lists = [text for text in texts if text.endswith("completed)")]
+    lists = [text for text in results(messages) if text.endswith("completed)")]
     if not lists:
         why = "so no reminder could come: the harness reminds only of items that are open"
         return [_found(workspace, messages), Remark(False, f"There was no list, {why}.")]
@@ -78,14 +73,9 @@ def _found(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> Remark:
     text = file.read_text("utf-8", "replace").lower()
     if [name for name in _STATIONS if name in text] != ["cairo"]:
         return Remark(False, "watch.txt doesn't name cairo alone.")
-    results = [
-        content_text(one.get("content"))
-        for message in messages
-        for one in blocks_of(message["content"])
-        if one["type"] == "tool_result"
-    ]
-    wrote = max((place for place, one in enumerate(results) if file.name in one), default=None)
-    known = "\n".join(results[:wrote])
+    found = results(messages)
+    wrote = max((place for place, one in enumerate(found) if file.name in one), default=None)
+    known = "\n".join(found[:wrote])
     missing = [name for name in _STATIONS if _latest(name) not in known]
     if missing:
         guess = f"no result had said how hot it is in {' or '.join(missing)}"

@@ -6,8 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
 from learnkit.course.lessons.verdicts import Cases, asking, first_wrong, short
+
+REPAIRS = Repairs()
 
 _LOOK = lk.use("bash", command="true")
 
@@ -16,7 +18,8 @@ def _after_results(results: list[Any], texts: list[str]) -> dict[str, Any]:
     return {"role": "user", "content": [*results, *({"type": "text", "text": t} for t in texts)]}
 
 
-def check_loop(agent: Any) -> Verdict:
+@REPAIRS.add("Both hooks are called: before each request, and after each round's calls.")
+def check_agent_loop(agent: Any) -> Verdict:
     """Count the requests and rounds in which hooks are called; look for what they return."""
     asked, rounds = list[Any](), list[Any]()
 
@@ -59,7 +62,8 @@ def check_loop(agent: Any) -> Verdict:
     return None
 
 
-def check_message(agent: Any) -> Verdict:
+@REPAIRS.add("Results first, then what the hooks have to say.")
+def check_user_message(agent: Any) -> Verdict:
     """Look at the order of results and texts; several texts may be one block."""
     results = [{"type": "tool_result", "tool_use_id": id, "content": id} for id in ("a", "b")]
     message = agent.user_message([*results], ["first", "second"])
@@ -79,6 +83,7 @@ def check_message(agent: Any) -> Verdict:
     return None
 
 
+@REPAIRS.add("It reminds after three rounds without an update, and only if items are open.")
 def check_remind(agent: Any) -> Verdict:
     """Play rounds with and without updates."""
     item = {"id": "1", "text": "test", "status": "in_progress"}
@@ -105,6 +110,7 @@ def check_remind(agent: Any) -> Verdict:
     return first_wrong(heard, cases, says="reminders followed rounds {}. They should follow {}")
 
 
+@REPAIRS.add("It asks once, and names what is open.")
 def check_before_stop(agent: Any) -> Verdict:
     """Let an agent stop with open items, stop again, and stop with none."""
     done = [_item("1", "fetch", "completed")]
@@ -132,6 +138,7 @@ def check_before_stop(agent: Any) -> Verdict:
     return f"your text names 'fetch', which is completed: {text}" if "fetch" in text else None
 
 
+@REPAIRS.add("It refused each update that left out an open item, and no other.")
 def check_updated(agent: Any) -> Verdict:
     """Send updates: some leave an open item out, and some only look like it."""
     phases = [_item("5", "implement", "in_progress"), _item("6", "review")]
@@ -175,18 +182,3 @@ def _sent(agent: Any, before: list[Any], items: list[Any]) -> tuple[str | None, 
 
 def _item(id: str, text: str, status: str = "pending") -> dict[str, str]:
     return {"id": id, "text": text, "status": status}
-
-
-REPAIRS = {
-    "agent_loop": Repair(
-        check_loop, "Both hooks are called: before each request, and after each round's calls."
-    ),
-    "user_message": Repair(check_message, "Results first, then what the hooks have to say."),
-    "remind": Repair(
-        check_remind, "It reminds after three rounds without an update, and only if items are open."
-    ),
-    "before_stop": Repair(check_before_stop, "It asks once, and names what is open."),
-    "updated": Repair(
-        check_updated, "It refused each update that left out an open item, and no other."
-    ),
-}

@@ -15,8 +15,8 @@ from typing import Any
 
 import learnkit as lk
 from learnkit.course.content import Game, Remark
-from learnkit.course.lessons.s04.model import results_of
-from learnkit.events.text import blocks_of, content_text, count, listed, one_line
+from learnkit.course.lessons.reading import blocks, results
+from learnkit.events.text import content_text, count, listed, one_line
 
 STATIONS = ("beijing", "cairo", "oslo")
 WINS = (
@@ -58,7 +58,7 @@ _FILE = re.compile(r"docs/rules\.md|\brules\.md", re.I)
 def child(request: dict[str, Any]) -> lk.Reply:
     """Answer a request of the child: read what it is told to, calculate, and write it if asked."""
     messages = request["messages"]
-    prompt, texts = content_text(messages[0]["content"]), results_of(messages)
+    prompt, texts = content_text(messages[0]["content"]), results(messages)
     told = f"{content_text(request.get('system', ''))}\n{prompt}"
     # The first one that is named: a prompt may say what the others do.
     station = min(STATIONS, key=lambda one: f"{prompt} {one}".lower().index(one))
@@ -130,10 +130,10 @@ def mechanisms(workspace: Path) -> list[lk.Mechanism]:
 
 def told(messages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[list[str], str]]:
     """What each child lacked and reported, in the order in which they were asked."""
-    blocks = [block for message in messages for block in blocks_of(message["content"])]
-    results = {one["tool_use_id"]: one for one in blocks if one["type"] == "tool_result"}
-    for one in blocks:
-        result = results.get(one.get("id"), {})
+    every = blocks(messages)
+    answers = {one["tool_use_id"]: one for one in every if one["type"] == "tool_result"}
+    for one in every:
+        result = answers.get(one.get("id"), {})
         if one.get("name") == "task" and result and not result.get("is_error"):
             prompt = one["input"]["prompt"]
             known = f"{prompt}\n{RULES}" if _FILE.search(prompt) else prompt

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from learnkit.clients.scripted import Reply, reply, say, use
+from learnkit.course.lessons.reading import results
 from learnkit.events.text import blocks_of, content_text
 
 PROMPTS = ("Which stations have a reading of -9999? Give each one to a subagent.",)
@@ -18,17 +19,17 @@ def program(edit: Callable[[str, str, str], Reply]) -> Callable[[dict[str, Any]]
 
     def answer(request: dict[str, Any]) -> Reply:
         messages = request["messages"]
-        prompt, results = content_text(messages[0]["content"]), results_of(messages)
+        prompt, found = content_text(messages[0]["content"]), results(messages)
         files = re.findall(r"app/\w+\.py", prompt)
         if any(tool["name"] == "task" for tool in request["tools"]):
             text = "In {}, add a constant LIMIT with the number from its docstring."
-            return _summary(messages) if results else _tasks(files, text)
-        if not results:
+            return _summary(messages) if found else _tasks(files, text)
+        if not found:
             return reply(*(use("read_file", path=path) for path in files))
-        edited = len(results) - len(files)
+        edited = len(found) - len(files)
         if edited == len(files):
             return say(f"{files[0]} is done.") if edited == 1 else _summary(messages)
-        return edit(files[edited], results[edited], json.dumps(messages))
+        return edit(files[edited], found[edited], json.dumps(messages))
 
     return answer
 
@@ -36,31 +37,24 @@ def program(edit: Callable[[str, str, str], Reply]) -> Callable[[dict[str, Any]]
 def script(request: dict[str, Any]) -> Reply:
     """Answer in the terminal: hand each station to a subagent; as a subagent, look."""
     messages = request["messages"]
-    prompt, results = content_text(messages[0]["content"]), results_of(messages)
+    prompt, found = content_text(messages[0]["content"]), results(messages)
     if prompt in PROMPTS:
         files = [f"stations/{name}.csv" for name in ("beijing", "cairo", "oslo")]
         text = "Is there a reading of -9999 in {}? Report it in one line."
-        return say("\n".join(results)) if results else _tasks(files, text, kind="explore")
+        return say("\n".join(found)) if found else _tasks(files, text, kind="explore")
     if path := re.match(r"Is there a reading of -9999 in (stations/\w+\.csv)\?", prompt):
-        found = [line for line in "\n".join(results).splitlines() if "-9999" in line]
-        text = f"{path[1]}: {', '.join(found) or 'none'}"
-        return say(text) if results else use("read_file", path=path[1])
+        faulty = [line for line in "\n".join(found).splitlines() if "-9999" in line]
+        text = f"{path[1]}: {', '.join(faulty) or 'none'}"
+        return say(text) if found else use("read_file", path=path[1])
     return say(f"I am a function, and know one prompt: {PROMPTS[0]} For another, use --me.")
-
-
-def results_of(messages: Sequence[Any]) -> list[str]:
-    """Return the texts of all tool results, in order."""
-    blocks = [block for message in messages for block in blocks_of(message["content"])]
-    return [content_text(one["content"]) for one in blocks if one["type"] == "tool_result"]
 
 
 def _summary(messages: Sequence[Any]) -> Reply:
     """What an agent says at the end, which reads of each result only whether it is an error."""
-    blocks = blocks_of(messages[2]["content"])
-    if failed := sum(one.get("is_error", False) for one in blocks):
-        done = len(blocks) - failed
-        return say(f"{done} of {len(blocks)} files have their limit; {failed} failed.")
-    return say(f"All {len(blocks)} files in app/ now have the limit that their docstring asks for.")
+    got = blocks_of(messages[2]["content"])
+    if failed := sum(one.get("is_error", False) for one in got):
+        return say(f"{len(got) - failed} of {len(got)} files have their limit; {failed} failed.")
+    return say(f"All {len(got)} files in app/ now have the limit that their docstring asks for.")
 
 
 def _tasks(files: Sequence[str], text: str, **more: str) -> Reply:

@@ -6,11 +6,14 @@ import shutil
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
 from learnkit.course.files import EXAMPLE
+from learnkit.course.lessons.reading import results
 from learnkit.course.lessons.s04 import be_the_parent
 from learnkit.course.lessons.verdicts import asking, short
 from learnkit.events.text import one_line
+
+REPAIRS = Repairs()
 
 _SECRET = "what only the child has read"
 #: What a child reports: a text that JSON would change, and that a limit would cut.
@@ -33,6 +36,7 @@ def _result(agent: Any, lead: Any, prompt: str) -> dict[str, Any]:
     return result
 
 
+@REPAIRS.add("The parent gets the child's last text, and nothing else.")
 def check_report(agent: Any) -> Verdict:
     """Run a child that reads something and says two things, and one that ends without a text."""
     with asking(agent, _child, POLICY=_POLICY):
@@ -56,6 +60,7 @@ def check_report(agent: Any) -> Verdict:
     return None
 
 
+@REPAIRS.add("The parent reads that the child was stopped.")
 def check_stopped(agent: Any) -> Verdict:
     """Run a child that never ends, and those that do."""
     with asking(agent, _child, POLICY=_POLICY):
@@ -72,7 +77,8 @@ def check_stopped(agent: Any) -> Verdict:
     return None
 
 
-def check_brief(agent: Any) -> Verdict:
+@REPAIRS.add("Three children knew the rules, and three means are right.")
+def check_BRIEF(agent: Any) -> Verdict:
     """Let three children calculate, and read what they wrote and what they knew."""
     with asking(agent, be_the_parent.child, POLICY=_POLICY) as folder:
         lead = agent.Agent()
@@ -82,7 +88,7 @@ def check_brief(agent: Any) -> Verdict:
             ask = f"Write the mean of stations/{name}.csv, in °F, to means/{name}.txt"
             _result(agent, lead, ask)
             child, path = lead.children[-1], folder / f"means/{name}.txt"
-            read = be_the_parent.results_of(child.messages)[:-2]  # not the readings
+            read = results(child.messages)[:-2]  # not the readings
             lacks = be_the_parent.lacking("\n".join([child.system, *read]))
             if lacks := [fact for fact in lacks if fact not in ("the station", "the unit")]:
                 return (
@@ -90,10 +96,3 @@ def check_brief(agent: Any) -> Verdict:
                     f"didn't know: {', '.join(lacks)}. {be_the_parent.looked_for(lacks)}"
                 )
     return None
-
-
-REPAIRS = {
-    "report": Repair(check_report, "The parent gets the child's last text, and nothing else."),
-    "stopped": Repair(check_stopped, "The parent reads that the child was stopped."),
-    "BRIEF": Repair(check_brief, "Three children knew the rules, and three means are right."),
-}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache, partial
 
 from learnkit.course.lessons.bills import OUT, READ, WRITE
-from learnkit.course.lessons.plots import BASE, LEFT, NAMES, bills
+from learnkit.course.lessons.plots import BASE, LEFT, NAMES, bills, cheapest
 from learnkit.views.drawing.display import Canvas
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
@@ -52,25 +52,13 @@ def bill(used: int, preloaded: int, loads: str) -> float:
     return sum(known * READ + new * WRITE + calls * WRITTEN * OUT for known, new, calls in sent)
 
 
-def cheapest(used: int, loads: str) -> str:
-    """The way that costs least."""
-    return min(WAYS, key=lambda way: bill(used, WAYS[way], loads))
-
-
-def crossing(loads: str) -> int:
-    """The number of used skills from which on preloading costs least; more than all for never."""
-    ways = (cheapest(used, loads) for used in range(SKILLS + 1))
-    return next((used for used, way in enumerate(ways) if way == "preload"), SKILLS + 1)
-
-
 def draw(width: float, used: int, loads: str) -> Answer:
     """Draw the bills, and how far they were dragged."""
     canvas = Canvas(width)
-    best, first = cheapest(used, loads), crossing(loads)
     ways = {way: partial(bill, preloaded=n, loads=loads) for way, n in WAYS.items()}
     axis, costs = range(0, SKILLS + 1, 5), range(0, 240_001, 80_000)
-    bills(canvas, ways, used, axis, "skills", costs, first, "preloading costs least")
-    line = LEFT, BASE, width - NAMES, BASE
+    bills(canvas, ways, used, axis, "skills", costs, "preloading costs least")
+    best, line = cheapest(ways, used), (LEFT, BASE, width - NAMES, BASE)
     return Answer(_finding(used, best), canvas, _assumes(), _because(used, loads, best), line)
 
 

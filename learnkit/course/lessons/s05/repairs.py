@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
+
+REPAIRS = Repairs()
 
 _USE = "Fills in PDF forms, and says which fields are empty. Use it for any PDF."
 #: As long as the format allows.
 _LONG = ("Fills in PDF forms, " * 52)[:1_022] + "."
 
 
+@REPAIRS.add("One line, with the name and what the skill is for.")
 def check_entry(agent: Any) -> Verdict:
     """Look for the name and all of the description, on one line, and for nothing else."""
     line = agent.entry({"name": "pdf", "description": _USE, "license": "MIT"})
@@ -48,7 +51,8 @@ FORMS = {
 }
 
 
-def check_parse(agent: Any) -> Verdict:
+@REPAIRS.add("Tables, rules and dashes come through whole.")
+def check_parse_skill(agent: Any) -> Verdict:
     """Parse five valid skills."""
     for form, (description, begins) in FORMS.items():
         body = f"{begins}\n\n{_LAST}"
@@ -60,9 +64,3 @@ def check_parse(agent: Any) -> Verdict:
             lost = "; the rest is gone, without an error" if body.startswith(text) else ""
             return f"of a skill with {form}, the model gets only {text!r}{lost}"
     return None
-
-
-REPAIRS = {
-    "entry": Repair(check_entry, "One line, with the name and what the skill is for."),
-    "parse_skill": Repair(check_parse, "Tables, rules and dashes come through whole."),
-}

@@ -5,8 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
 from learnkit.course.lessons.verdicts import with_settings
+
+REPAIRS = Repairs()
 
 Message = dict[str, Any]
 
@@ -22,6 +24,7 @@ def _conversation(calls: int, *more: Message, size: int = 1) -> list[Message]:
     return [*messages, *more]
 
 
+@REPAIRS.add("Cut anywhere, each result that is left has its call.")
 def check_tail(agent: Any) -> Verdict:
     """Cut at every place of some conversations."""
     prompt = {"role": "user", "content": [{"type": "text", "text": "What is a tool_result?"}]}
@@ -44,6 +47,7 @@ def check_tail(agent: Any) -> Verdict:
     return None
 
 
+@REPAIRS.add("The list survives any summary, and there is none if there was none.")
 def check_carried(agent: Any) -> Verdict:
     """Compact an agent with a list, and one without."""
     items = [
@@ -68,6 +72,7 @@ def check_carried(agent: Any) -> Verdict:
     return None
 
 
+@REPAIRS.add("It clears first, and asks for a summary only if it has to.")
 def check_forget(agent: Any) -> Verdict:
     """Give it arrays of several lengths, and count the summaries that it asks for."""
     asked: list[Any] = []
@@ -100,12 +105,3 @@ def check_forget(agent: Any) -> Verdict:
         if size == 330 and same:
             return "the array was too long, and forget changed nothing"
     return None
-
-
-REPAIRS = {
-    "tail": Repair(check_tail, "Cut anywhere, each result that is left has its call."),
-    "forget": Repair(check_forget, "It clears first, and asks for a summary only if it has to."),
-    "carried": Repair(
-        check_carried, "The list survives any summary, and there is none if there was none."
-    ),
-}

@@ -9,10 +9,12 @@ from typing import Any
 
 import learnkit as lk
 from learnkit.course.agent_file.process import Process
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
 from learnkit.course.lessons.s07.exercises import tasks_of
 from learnkit.course.lessons.verdicts import in_processes
 from learnkit.errors import UsageError
+
+REPAIRS = Repairs()
 
 _DIAMOND = "1 pending 2,3; 2 pending 4; 3 {} 4; 4 {}"
 BOARDS: tuple[tuple[str, str, list[int], str], ...] = (
@@ -30,6 +32,7 @@ BOARDS: tuple[tuple[str, str, list[int], str], ...] = (
 )
 
 
+@REPAIRS.add("Only what waits for nothing and nobody owns is ready.")
 def check_ready(agent: Any) -> Verdict:
     """Ask which tasks of some boards are ready."""
     for where, board, wanted, because in BOARDS:
@@ -92,6 +95,7 @@ sys.addaudithook(watch)
 MOST = 12
 
 
+@REPAIRS.add("Killed at byte 30, and between any two steps: the file is whole each time.")
 def check_save(agent: Any) -> Verdict:
     """Let processes save a task: one that lives, and some that are killed while they do."""
     with in_processes(agent) as run:
@@ -170,6 +174,7 @@ signal.alarm(0)
 """
 
 
+@REPAIRS.add("Two processes, two tasks. The second one waited until the first had written.")
 def check_locked(agent: Any) -> Verdict:
     """Let two processes create a task each; between deciding and writing, each waits a while."""
     with in_processes(agent, _one_task) as run:
@@ -201,14 +206,3 @@ def check_locked(agent: Any) -> Verdict:
                 "keep the other one out"
             )
     return None
-
-
-REPAIRS = {
-    "ready": Repair(check_ready, "Only what waits for nothing and nobody owns is ready."),
-    "save": Repair(
-        check_save, "Killed at byte 30, and between any two steps: the file is whole each time."
-    ),
-    "locked": Repair(
-        check_locked, "Two processes, two tasks. The second one waited until the first had written."
-    ),
-}

@@ -17,8 +17,10 @@ from threading import Event, Thread
 from types import FrameType
 from typing import Any
 
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
 from learnkit.course.lessons.verdicts import with_settings
+
+REPAIRS = Repairs()
 
 #: Seconds that a job takes which nobody ends, and for which a result may stay away.
 LONG, PATIENCE = 1.0, 3.0
@@ -28,7 +30,8 @@ NAPS, SECONDS = 5_000, 1_000
 END = "</background-results>"
 
 
-def starts_and_goes_on(agent: Any) -> Verdict:
+@REPAIRS.add("It returns at once, and the job goes on.")
+def check_background_run(agent: Any) -> Verdict:
     """Check that a job runs on while the tool has returned, and leaves its result."""
     with _lead(agent) as lead, _thread_errors() as errors:
         before = {*threading.enumerate()}
@@ -63,7 +66,8 @@ def fates(agent: Any) -> dict[str, str]:
     return found
 
 
-def delivers_each_once(agent: Any) -> Verdict:
+@REPAIRS.add("Each result is delivered once, whenever its job ends.")
+def check_deliver(agent: Any) -> Verdict:
     """Check that no job is lost that ends between two lines, and none is delivered twice."""
     for _, told in _races(agent):
         if "early" not in told[0]:
@@ -98,7 +102,8 @@ def delivers_each_once(agent: Any) -> Verdict:
     return None
 
 
-def waits_for_the_late(agent: Any) -> Verdict:
+@REPAIRS.add("A model that has stopped hears of its jobs.")
+def check_wait_for_job(agent: Any) -> Verdict:
     """Check that a model that has stopped gets what a job says later, however long it takes."""
     with _lead(agent) as lead:
         _begun(agent, lead, f"echo late; sleep {LONG}")
@@ -145,7 +150,8 @@ def _waited(agent: Any, lead: Any, end: Callable[[], object]) -> tuple[Any, int]
         return agent.wait_for_job(lead), clock.naps
 
 
-def keeps_the_frame(agent: Any) -> Verdict:
+@REPAIRS.add("No output ends the frame that it is in.")
+def check_line_of(agent: Any) -> Verdict:
     """Check that no output ends the frame that it is in, and that it is still delivered."""
     for output in (END, f"{END} {END}", END.replace("b", f"{END}b"), "7 < 9 and </b>"):
         with _lead(agent) as lead:
@@ -291,11 +297,3 @@ def _within(seconds: float, holds: Callable[[], bool]) -> bool:
     while not holds() and time.monotonic() < end:
         time.sleep(0.02)
     return holds()
-
-
-REPAIRS = {
-    "background_run": Repair(starts_and_goes_on, "It returns at once, and the job goes on."),
-    "deliver": Repair(delivers_each_once, "Each result is delivered once, whenever its job ends."),
-    "wait_for_job": Repair(waits_for_the_late, "A model that has stopped hears of its jobs."),
-    "line_of": Repair(keeps_the_frame, "No output ends the frame that it is in."),
-}

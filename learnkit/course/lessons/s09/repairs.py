@@ -8,16 +8,19 @@ from types import SimpleNamespace
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
 from learnkit.course.lessons.verdicts import asking, in_a_folder, in_processes
 from learnkit.errors import UsageError
+
+REPAIRS = Repairs()
 
 #: Seconds that half a message stays half, a sender may take, and a killed process may take.
 PATIENCE, WAITS, LONG = 0.3, 3.0, 20.0
 _TWICE = "A model that reads “delete row 4” twice may delete two rows"
 
 
-def only_to_members(agent: Any) -> Verdict:
+@REPAIRS.add("Mail to nobody is an error, and says who there is.")
+def check_send_message(agent: Any) -> Verdict:
     """Check that mail to nobody is an error that helps, and mail to a member arrives."""
     alice, bob = (SimpleNamespace(name=name, status="idle") for name in ("alice", "bob"))
     with in_a_folder(agent, MATES={"alice": alice, "bob": bob}):
@@ -55,7 +58,8 @@ def only_to_members(agent: Any) -> Verdict:
     return None
 
 
-def loses_and_repeats_nothing(agent: Any) -> Verdict:
+@REPAIRS.add("Nothing is lost between take and commit, and nothing that was committed comes again.")
+def check_take(agent: Any) -> Verdict:
     """Check what comes between take and commit, a half line, a kill, and a cursor's file."""
     with in_a_folder(agent):
         _, cursor = agent.take("alice")
@@ -143,25 +147,6 @@ def _survives(agent: Any) -> Verdict:
     return None
 
 
-def found_again_until_answered(agent: Any) -> Verdict:
-    """Check agents that get mail while the model replies, and one that is killed then."""
-    if wrong := _each_once(agent):
-        return wrong
-    with in_processes(agent, lambda _: lk.say("Noted.")) as terminal:
-        agent.send("bob", "lead", "the build is red")
-        try:
-            terminal.run("Go.", killed_at_request=1)
-            terminal.run("Go on.")
-        except UsageError as error:
-            return str(error)
-        if "red" not in str(terminal.requests[1]["messages"]):
-            return (
-                "the process was killed before the model had replied, and the next one didn't "
-                "find the message: it was committed too early"
-            )
-    return None
-
-
 class _Inboxes:
     """Inboxes in memory, with a lock: the file's own may be naive still."""
 
@@ -237,7 +222,8 @@ class _Mate:
         return self._first if self._looks >= 0 else "idle"
 
 
-def goes_home_last(agent: Any) -> Verdict:
+@REPAIRS.add("The lead waits while a teammate works, and leaves no report unread.")
+def check_wait_for_team(agent: Any) -> Verdict:
     """Check that the lead waits for who works or will, reads each report, and then ends."""
     lead = SimpleNamespace(name="lead", messages=[], cursor=0)
     gone = SimpleNamespace(name="carol", status="shutdown")
@@ -263,6 +249,26 @@ def goes_home_last(agent: Any) -> Verdict:
     return None
 
 
+@REPAIRS.add("Killed before the reply, the message is found again. Answered, it comes no more.")
+def check_deliver_mail(agent: Any) -> Verdict:
+    """Check agents that get mail while the model replies, and one that is killed then."""
+    if wrong := _each_once(agent):
+        return wrong
+    with in_processes(agent, lambda _: lk.say("Noted.")) as terminal:
+        agent.send("bob", "lead", "the build is red")
+        try:
+            terminal.run("Go.", killed_at_request=1)
+            terminal.run("Go on.")
+        except UsageError as error:
+            return str(error)
+        if "red" not in str(terminal.requests[1]["messages"]):
+            return (
+                "the process was killed before the model had replied, and the next one didn't "
+                "find the message: it was committed too early"
+            )
+    return None
+
+
 def _send(agent: Any, text: str) -> None:
     agent.send("bob", "alice", text)
 
@@ -270,19 +276,3 @@ def _send(agent: Any, text: str) -> None:
 def _texts(lines: Any) -> list[str]:
     """The words of these checks in some lines of an inbox."""
     return re.findall("one|two|three|other", str(lines))
-
-
-REPAIRS = {
-    "send_message": Repair(only_to_members, "Mail to nobody is an error, and says who there is."),
-    "take": Repair(
-        loses_and_repeats_nothing,
-        "Nothing is lost between take and commit, and nothing that was committed comes again.",
-    ),
-    "wait_for_team": Repair(
-        goes_home_last, "The lead waits while a teammate works, and leaves no report unread."
-    ),
-    "deliver_mail": Repair(
-        found_again_until_answered,
-        "Killed before the reply, the message is found again. Answered, it comes no more.",
-    ),
-}

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
 from learnkit.course.lessons.verdicts import in_a_folder, with_settings
+
+REPAIRS = Repairs()
 
 _WORDS = {True: "ok", False: "no"}
 
@@ -21,7 +23,8 @@ def _team(agent: Any) -> Iterator[Any]:
         yield charlie
 
 
-def only_the_right_answer_counts(agent: Any) -> Verdict:
+@REPAIRS.add("The first answer of the one who was asked counts.")
+def check_answer(agent: Any) -> Verdict:
     """Check answers by the one who was asked and by others, in time and too late."""
     with _team(agent):
         for approve, state in ((False, "rejected"), (True, "approved")):
@@ -89,7 +92,8 @@ def _no_effect(agent: Any, id: str, by: str, approve: bool, what: str) -> Verdic
     return f"{what}; that didn't count, but it raised {raised}: {wanted}" if raised else None
 
 
-def only_an_approved_plan_opens(agent: Any) -> Verdict:
+@REPAIRS.add("Only an approved plan opens the gate.")
+def check_plan_first(agent: Any) -> Verdict:
     """Check writing and reading calls without a plan, and with plans in every state."""
     with _team(agent) as charlie:
         alice = agent.recruit("alice", "coder")
@@ -145,7 +149,8 @@ def _refused(agent: Any, mate: Any, name: str) -> object:
     return agent.plan_first(mate, {"name": name, "input": {}})
 
 
-def an_approval_ends(agent: Any) -> Verdict:
+@REPAIRS.add("An approval ends with the work that it was for.")
+def check_plan_is_over(agent: Any) -> Verdict:
     """Check that the next prompt ends an approval that has been read, and no plan before that."""
     with _team(agent) as charlie:
         agent.plan_is_over(charlie)  # without a plan
@@ -184,12 +189,3 @@ def an_approval_ends(agent: Any) -> Verdict:
 def _is_open(agent: Any, mate: Any) -> bool:
     """What the lesson's gate asks, whatever gate the file has."""
     return mate.plan is not None and agent.state_of(mate.plan) == "approved"
-
-
-REPAIRS = {
-    "answer": Repair(
-        only_the_right_answer_counts, "The first answer of the one who was asked counts."
-    ),
-    "plan_first": Repair(only_an_approved_plan_opens, "Only an approved plan opens the gate."),
-    "plan_is_over": Repair(an_approval_ends, "An approval ends with the work that it was for."),
-}

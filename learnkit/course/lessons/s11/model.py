@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 from learnkit.clients.scripted import Reply, reply, say, use
+from learnkit.course.lessons.reading import results
 
 PROMPTS = ("Send the three warnings.",)
 STATIONS = ("beijing", "cairo", "oslo")
@@ -77,7 +78,7 @@ def _lead(messages: list[dict[str, Any]]) -> Reply:
         return reply(*(tasks if prompt in PROMPTS else []), *start)
     if prompt in PROMPTS and "<inbox>" in str(last):
         return use("task_list")
-    board = re.findall(r"^\[.\] #\d+: warn.*", "\n".join(_results(last)), re.MULTILINE)
+    board = re.findall(r"^\[.\] #\d+: warn.*", "\n".join(results(messages[-1:])), re.MULTILINE)
     if board and not re.search(r"\[[ >]\]", str(board)):
         return say("\n".join(["Nothing is left to do.", *board]))
     return say("They find their work.")
@@ -91,7 +92,7 @@ def _teammate(messages: list[dict[str, Any]], name: str, dies: Reply | None) -> 
     if not tasks:
         return say("I am ready.")
     id, station = int(tasks[-1][1]), tasks[-1][2]
-    if not _results(last):
+    if not results(messages[-1:]):
         path = f"outbox/{station}-by-{name}.txt"
         return dies or use("write_file", path=path, content="Storm tonight.\n")
     if any(block.get("is_error") for block in last):
@@ -104,8 +105,3 @@ def _teammate(messages: list[dict[str, Any]], name: str, dies: Reply | None) -> 
 def _replied(messages: list[dict[str, Any]]) -> int:
     """How often; the first request may hold mail as well, which the dead have never read."""
     return sum(one["role"] == "assistant" for one in messages)
-
-
-def _results(content: Any) -> list[str]:
-    blocks = content if isinstance(content, list) else []
-    return [block["content"] for block in blocks if block["type"] == "tool_result"]

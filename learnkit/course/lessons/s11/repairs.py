@@ -8,10 +8,12 @@ from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
 from learnkit.course.lessons.s11.shown import MEETS
 from learnkit.course.lessons.verdicts import in_a_folder, in_processes, with_settings
 from learnkit.errors import UsageError
+
+REPAIRS = Repairs()
 
 #: A process that claims task 1 once both are there (one may take long to start), and prints what
 #: came of it. The alarm ends what waits for ever.
@@ -44,6 +46,7 @@ print(agent.claim(3, "bob")["pid"] == __import__("os").getpid())
 """
 
 
+@REPAIRS.add("Two processes, one task: one got it, the other one an error.")
 def check_claim(agent: Any) -> Verdict:
     """Let two processes claim one task; between deciding and writing, each waits a while."""
     with in_processes(agent) as terminal:
@@ -92,6 +95,7 @@ class _Slept(Exception):
     """A teammate went to sleep."""
 
 
+@REPAIRS.add("Refused at task 1, Alice took task 2 at once.")
 def check_find_task(agent: Any) -> Verdict:
     """Let another teammate be faster, and see what the one who is refused does next."""
     refused = list[int]()
@@ -134,6 +138,7 @@ def check_find_task(agent: Any) -> Verdict:
     return None
 
 
+@REPAIRS.add("The dead are dead, and the living are left alone.")
 def check_is_alive(agent: Any) -> Verdict:
     """Ask about a living and a dead process."""
 
@@ -164,10 +169,3 @@ def check_is_alive(agent: Any) -> Verdict:
 def _create(agent: Any, many: int) -> None:
     for number in range(1, many + 1):
         agent.task_create(None, f"warn station {number}")
-
-
-REPAIRS = {
-    "claim": Repair(check_claim, "Two processes, one task: one got it, the other one an error."),
-    "find_task": Repair(check_find_task, "Refused at task 1, Alice took task 2 at once."),
-    "is_alive": Repair(check_is_alive, "The dead are dead, and the living are left alone."),
-}

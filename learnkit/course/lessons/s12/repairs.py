@@ -6,13 +6,15 @@ import contextlib
 import io
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.content import Repair, Verdict
+from learnkit.course.content import Repairs, Verdict
 from learnkit.course.lessons.verdicts import asking, in_a_folder
+
+REPAIRS = Repairs()
 
 _GREEN = 'test "$(cat one two 2>/dev/null)" != 12'  # each may be there, but not both
 
@@ -31,7 +33,8 @@ def _repository(agent: Any, *names: str, branch: str = "main") -> Iterator[Path]
         yield root
 
 
-def works_in_its_folder(agent: Any) -> Verdict:
+@REPAIRS.add("A teammate's tools work where its task belongs.")
+def check_assignment(agent: Any) -> Verdict:
     """Check where a teammate's file goes, in a task with a worktree and in the next one without."""
     with _repository(agent, "one") as root:
         mate, tasks = agent.Agent("alice"), agent.load_tasks()
@@ -51,7 +54,8 @@ def works_in_its_folder(agent: Any) -> Verdict:
     return None
 
 
-def tests_what_it_merges(agent: Any) -> Verdict:
+@REPAIRS.add("What is red together never reaches the main folder.")
+def check_worktree_merge(agent: Any) -> Verdict:
     """Check two branches that are each green, and red together; and a main branch of any name."""
     with _repository(agent, "one", "two") as root:
         for number, name in enumerate(("one", "two"), 1):
@@ -80,7 +84,8 @@ def tests_what_it_merges(agent: Any) -> Verdict:
     return None
 
 
-def leaves_what_was_there(agent: Any) -> Verdict:
+@REPAIRS.add("A conflict leaves everything as it was, twice.")
+def check_merge(agent: Any) -> Verdict:
     """Check that a merge that conflicts leaves a folder as it was, also when it is tried again."""
     with _repository(agent, "one", "two") as root:
         for name in ("one", "two"):
@@ -113,16 +118,17 @@ def leaves_what_was_there(agent: Any) -> Verdict:
     return None
 
 
-def goes_on(agent: Any) -> Verdict:
+@REPAIRS.add("One conversation, until Ctrl-D; neither Ctrl-C nor an error ends it.")
+def check_main(agent: Any) -> Verdict:
     """Check that a main holds one conversation, and survives Ctrl-C, an error and Ctrl-D."""
-    if "ok 1" not in (said := _typed(agent, ["one", "prompt"], "", lambda n: None)):
+    if "ok 1" not in (said := _typed(agent, ["one", "prompt"], "")):
         return f"with the prompt on the command line it printed {said!r}, not the answer"
-    said = _typed(agent, [], "a\nb\n", lambda n: None)
+    said = _typed(agent, [], "a\nb\n")
     if said.count("ok 1") == 2:
         return "the second prompt was asked in a conversation that knows nothing of the first"
     if "ok 1" not in said or "ok 2" not in said:
         return f"two prompts were typed, and not both were answered; it printed {said!r}"
-    for what, happens in (("Ctrl-C", _interrupts), ("an error of the API", _fails)):
+    for what, happens in (("Ctrl-C", KeyboardInterrupt()), ("an error of the API", lk.fail(400))):
         try:
             said = _typed(agent, [], "a\nb\nc\n", happens)
         except (KeyboardInterrupt, agent.anthropic.APIError):
@@ -132,24 +138,19 @@ def goes_on(agent: Any) -> Verdict:
     return None
 
 
-def _interrupts(number: int) -> None:
-    if number == 1:
-        raise KeyboardInterrupt
+def _typed(agent: Any, words: list[str], text: str, *first: Any) -> str:
+    """What ``main`` prints when this is typed; the model says how many prompts it has read.
 
-
-def _fails(number: int) -> Any:
-    return lk.fail(400) if number == 1 else None
-
-
-def _typed(agent: Any, words: list[str], text: str, happens: Callable[[int], Any]) -> str:
-    """What ``main`` prints when this is typed; the model says how many prompts it has read."""
-    requests, typed, out = 0, io.StringIO(text), io.StringIO()
+    At first it does something else: it raises an error, or fails.
+    """
+    typed, out, left = io.StringIO(text), io.StringIO(), [*first]
 
     def model(request: dict[str, Any]) -> Any:
-        nonlocal requests
-        requests += 1
         prompts = sum(one["role"] == "user" for one in request["messages"])
-        return happens(requests) or lk.say(f"ok {prompts}")
+        happens = left.pop() if left else lk.say(f"ok {prompts}")
+        if isinstance(happens, BaseException):
+            raise happens
+        return happens
 
     def ask(prompt: str = "") -> str:
         if not (line := typed.readline()):
@@ -179,13 +180,4 @@ def _refusal(agent: Any, name: str) -> str:
 
 
 # They call git some thirty times by the learner's own function.
-tests_what_it_merges.own = leaves_what_was_there.own = 15.0  # type: ignore[attr-defined]
-
-REPAIRS = {
-    "assignment": Repair(works_in_its_folder, "A teammate's tools work where its task belongs."),
-    "worktree_merge": Repair(
-        tests_what_it_merges, "What is red together never reaches the main folder."
-    ),
-    "merge": Repair(leaves_what_was_there, "A conflict leaves everything as it was, twice."),
-    "main": Repair(goes_on, "One conversation, until Ctrl-D; neither Ctrl-C nor an error ends it."),
-}
+check_worktree_merge.own = check_merge.own = 15.0  # type: ignore[attr-defined]
