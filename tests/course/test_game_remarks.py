@@ -95,8 +95,8 @@ def test_lesson_3_says_what_came_of_the_task_and_of_the_list(lab: Lab) -> None:
     remarks = said(lab, game, items("pending", "completed"), look, look, write)
     assert remarks == [
         "✗ watch.txt doesn't name cairo alone.",
-        "· The list says 1 of 2 completed. You ended with items open, and nothing asked about "
-        "them (exercise 1 does).",
+        "· The list says 1 of 2 completed. You ended with items open, and nothing asked "
+        "(your before_stop does).",
     ]
     guess = lk.use("write_file", path="watch.txt", content="cairo")
     lucky = (

@@ -294,3 +294,14 @@ def test_a_night_in_an_open_notebook_is_played_by_a_panel(lab: Lab, widgets: lis
     assert card.live is not None
     card.live()
     assert isinstance(widgets[0], NightPanel)
+
+
+def test_the_messages_of_an_agent_are_shown_with_the_requests_that_sent_them(lab: Lab) -> None:
+    agent = SimpleNamespace(system="Act.", specs=[{"name": "bash"}])
+    messages = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "content": [{"type": "text", "text": "Gone."}]},
+    ]
+    assert lab.show(messages).at().requests == ()
+    (request,) = lab.show(messages, agent).at().requests
+    assert (request.messages, request.tokens) == (1, request.new)

@@ -60,7 +60,7 @@ def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark
         return [_found(workspace, messages), Remark(False, f"There was no list, {why}.")]
     done, _, whole = lists[-1].rpartition("(")[2].removesuffix(" completed)").partition("/")
     end = f"The list says {done} of {whole} completed"
-    dared = ". You ended with items open, and nothing asked about them (exercise 1 does)"
+    dared = ". You ended with items open, and nothing asked (your before_stop does)"
     remark = Remark(True if done == whole else None, end + dared * (done != whole) + ".")
     return [_found(workspace, messages), remark]
 
