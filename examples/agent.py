@@ -671,7 +671,7 @@ def no_jobs(agent: Agent) -> None:
 def line_of(id: str, state: str, output: str) -> str:
     """A result, as the model reads it. No output ends the frame around it."""
     output = output.replace("</background", "< /background")
-    return f"[{id}] {state}: {shortened(output, 500)}"
+    return f"[{id}] {state}: {shortened(output, 500) or '(no output)'}"
 
 
 def finish(agent: Agent, id: str) -> None:
@@ -680,7 +680,8 @@ def finish(agent: Agent, id: str) -> None:
         output = output_of(RUNNING[id], MAX_JOB)
         state = "failed" if RUNNING[id].returncode else "completed"
     except subprocess.TimeoutExpired as error:
-        output, state = str(error), "timeout"
+        early = (error.output or b"").decode(errors="replace")
+        output, state = f"{early}(killed after {MAX_JOB} seconds)", "timeout"
     del RUNNING[id]
     agent.ended.append(line_of(id, state, output))
     agent.jobs[id] = state  # last: whoever reads it finds the result in the list

@@ -529,3 +529,15 @@ def test_s06_a_summary_that_fails_ends_no_run(agent: Any) -> None:
     lead.focus = "all"
     assert agent.run(lead, "Go on") == "Done."
     assert len(lead.messages) == 7
+
+
+def test_s08_a_job_that_is_killed_keeps_what_it_has_printed(agent: Any) -> None:
+    agent.MAX_JOB, lead = 1, agent.Agent()
+    call(agent, lead, "background_run", command="echo hello; sleep 60")
+    assert "timeout: hello\n(killed after 1 seconds)" in agent.wait_for_job(lead)
+
+
+def test_s08_a_job_without_output_says_so(agent: Any) -> None:
+    lead = agent.Agent()
+    call(agent, lead, "background_run", command="true")
+    assert "completed: (no output)" in agent.wait_for_job(lead)
