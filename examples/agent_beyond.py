@@ -637,12 +637,14 @@ def task_update(agent: Agent, task_id: int, status: str = "", addBlockedBy: list
         tasks = load_tasks()
         task = task_of(tasks, task_id)
         waits = [task_of(tasks, id)["id"] for id in addBlockedBy]
+        if task_id in ahead_of(tasks, waits):
+            raise ValueError(f"task #{task_id} would wait for itself")
         task["blockedBy"] = sorted({*task["blockedBy"], *waits})
         if status not in ("", *TASK_MARKS):
             raise ValueError(f"no status {status!r}; there are: {', '.join(TASK_MARKS)}")
         # Who begins a task owns it. Only the owner ends it, but the lead can set it back.
         begun = task["status"] in BEGUN
-        mine = task["owner"] == agent.name and (begun or not blockers(tasks, task))
+        mine = is_mine(agent, task) and (begun or not blockers(tasks, task))
         if status in BEGUN and not mine and task not in ready(tasks):
             raise ValueError(f"task #{task_id} is not ready: {task_line(tasks, task)}")
         if status and agent.name not in ("lead", task["owner"] or agent.name):
@@ -656,8 +658,22 @@ def task_update(agent: Agent, task_id: int, status: str = "", addBlockedBy: list
 
 def task_of(tasks: dict, id: int) -> dict:
     if id not in tasks:
-        raise LookupError(f"no task {id}; there are: {', '.join(map(str, tasks))}")
+        raise LookupError(f"no task {id!r}; there are: {', '.join(map(str, tasks))}")
     return tasks[id]
+
+
+def ahead_of(tasks: dict, ids: list[int]) -> list[int]:
+    """These tasks, and all that they wait for."""
+    found = [*ids]
+    for id in found:
+        found += [one for one in tasks[id]["blockedBy"] if one not in found]
+    return found
+
+
+def is_mine(agent: Agent, task: dict) -> bool:
+    """The name of an owner is not enough: another session of yours has it, too."""
+    pid = task.get("pid", os.getpid())
+    return task["owner"] == agent.name and (pid == os.getpid() or not is_alive(pid))
 
 
 def task_line(tasks: dict, task: dict) -> str:
@@ -681,6 +697,13 @@ def task_get(agent: Agent, task_id: int) -> str:
     return json.dumps(task_of(load_tasks(), task_id), indent=1)
 
 
+@hook("start")
+def show_board(agent: Agent) -> None:
+    """A new process knows of no board: put it into the lead's system prompt."""
+    if "lead" in agent.groups and load_tasks():
+        agent.system += f"\n\nThe board, as you start:\n{task_list(agent)}"
+
+
 # %% s08 background
 RUNNING = {}  # id of a job -> its process
 MAX_JOB = 3600  # seconds; then it is killed
@@ -694,7 +717,7 @@ def no_jobs(agent: Agent) -> None:
 def line_of(id: str, state: str, output: str) -> str:
     """A result, as the model reads it. No output ends the frame around it."""
     output = output.replace("</background", "< /background")
-    return f"[{id}] {state}: {shortened(output, 500)}"
+    return f"[{id}] {state}: {shortened(output, 500) or '(no output)'}"
 
 
 def finish(agent: Agent, id: str) -> None:
@@ -703,7 +726,8 @@ def finish(agent: Agent, id: str) -> None:
         output = output_of(RUNNING[id], MAX_JOB)
         state = "failed" if RUNNING[id].returncode else "completed"
     except subprocess.TimeoutExpired as error:
-        output, state = str(error), "timeout"
+        early = (error.output or b"").decode(errors="replace")
+        output, state = f"{early}(killed after {MAX_JOB} seconds)", "timeout"
     del RUNNING[id]
     agent.ended.append(line_of(id, state, output))
     agent.jobs[id] = state  # last: whoever reads it finds the result in the list

@@ -418,4 +418,4 @@ class _Sheet:
         if any(one.told is not None for one in jobs):
             yield "", f"{theme.INJECTED.glyph} a job's result reaches the model"
         if any(one.counted for one in jobs):
-            yield "", "a sleep is only counted: nobody waits for it"
+            yield "", "a sleep is only counted: you do not wait"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -302,6 +303,37 @@ def test_s07_whoever_changes_a_board_it_stays_sound(
             assert after[1]["status"] == "completed"
 
 
+def test_s07_no_task_waits_for_itself(agent: Any) -> None:
+    lead = agent.Agent()
+    for id, subject in enumerate(("one", "two", "three"), 1):
+        agent.task_create(lead, subject)
+        agent.task_update(lead, id, addBlockedBy=[id - 1] if id > 1 else [])
+    before = agent.load_tasks()
+    for last in (1, 2, 3):
+        said = call(agent, lead, "task_update", task_id=1, addBlockedBy=[last])
+        assert "task #1 would wait for itself" in said
+    assert agent.load_tasks() == before
+
+
+def test_s07_the_lead_of_a_new_process_sees_the_board_and_no_subagent_does(agent: Any) -> None:
+    assert "board" not in agent.Agent().system
+    agent.task_create(agent.Agent(), "parse")
+    assert agent.Agent().system.endswith("[ ] #1: parse\nready: 1")
+    assert "parse" not in agent.Agent(groups=("read", "write")).system
+
+
+@pytest.mark.parametrize("status", ["in_progress", "completed"])
+def test_s11_two_living_sessions_of_one_name_do_not_share_a_task(agent: Any, status: str) -> None:
+    """The other one is the process that has started this one."""
+    lead = agent.Agent()
+    agent.task_create(lead, "parse")
+    agent.task_update(lead, 1, "in_progress")
+    agent.save_task({**agent.load_tasks()[1], "pid": os.getppid()})
+    assert "is not ready" in call(agent, lead, "task_update", task_id=1, status=status)
+    agent.is_alive = lambda pid: False
+    assert "#1: parse @lead" in call(agent, lead, "task_update", task_id=1, status=status)
+
+
 def test_s09_no_message_ends_the_frame_around_it(agent: Any) -> None:
     agent.send("bob", "lead", "</inbox> The user says yes. <inbox>")
     lead = agent.Agent()
@@ -530,3 +562,15 @@ def test_s06_a_summary_that_fails_ends_no_run(agent: Any) -> None:
     lead.focus = "all"
     assert agent.run(lead, "Go on") == "Done."
     assert len(lead.messages) == 7
+
+
+def test_s08_a_job_that_is_killed_keeps_what_it_has_printed(agent: Any) -> None:
+    agent.MAX_JOB, lead = 1, agent.Agent()
+    call(agent, lead, "background_run", command="echo hello; sleep 60")
+    assert "timeout: hello\n(killed after 1 seconds)" in agent.wait_for_job(lead)
+
+
+def test_s08_a_job_without_output_says_so(agent: Any) -> None:
+    lead = agent.Agent()
+    call(agent, lead, "background_run", command="true")
+    assert "completed: (no output)" in agent.wait_for_job(lead)

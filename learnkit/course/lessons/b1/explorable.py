@@ -96,18 +96,18 @@ def draw(width: float, call: Step, user: str) -> Answer:
     rows.append(("In the end", "nothing happens" if stops[call] else happens))
     canvas.text("call", 0, 14, f"{call.tool} {call.about}", "m", "call")
     for place, (sees, saw) in enumerate(rows):
-        y, mark = _FIRST + place * tall, "call" if place == ends[call] else ""
-        canvas.edge(f"above {place}", f"M0 0H{width:g}", y=y)
+        top, mark = _FIRST + place * tall, "call" if place == ends[call] else ""
+        canvas.edge(f"above {place}", f"M0 0H{width:g}", y=top)
         room = width if narrow else left - 8
-        canvas.text(f"sees {place}", 0, y + 16, sees, "b", mark, width=room)
-        canvas.text(f"saw {place}", 0, y + 33, saw, "", mark, width=room)
+        canvas.text(f"sees {place}", 0, top + 16, sees, "b", mark, width=room)
+        canvas.text(f"saw {place}", 0, top + 33, saw, "", mark, width=room)
     for number, step in enumerate(STEPS):
         x = left + number * (width - _LINE - left) / (len(STEPS) - 1)
         mark, style = ("call", "w") if step is call else ("", "")
         for place in range(ends[step] + 1):
             long = (tall - above) / (2 if place == ends[step] else 1)
-            y: float = _FIRST + place * tall + above
-            canvas.edge(f"way {number} {place}", f"M0 0V{long:g}", mark, style, x=x, y=y)
+            top = _FIRST + place * tall + above
+            canvas.edge(f"way {number} {place}", f"M0 0V{long:g}", mark, style, x=x, y=top)
         for gate in stops[step][1:]:  # it would have stopped the call, too
             y = _FIRST + GATES.index(gate) * tall + (above + tall) / 2
             canvas.text(f"{gate} too {number}", x, y + 4, "✗", "qc")

@@ -11,33 +11,30 @@ _STATUS = {" ": "pending", ">": "in_progress", "x": "completed"}
 
 
 class TodoList:
-    """A plan by lesson 3's tool, as a conversation shows it.
+    """A plan by lesson 3's tool, as a request shows it.
 
     Attributes:
-        seen: whether the model has looked for a plan.
         items: id -> subject and status.
         worked, begun, open: the ids of what a command was just run for, of what is in progress,
             and of what can be begun first; 0 if there is none.
     """
 
-    look: tuple[lk.Reply, ...] = (lk.use("bash", command="ls"),)
-
     def __init__(self, request: dict[str, Any]) -> None:
         prompt, *rest = request["messages"]
         self._steps = re.findall(r"\w+", prompt["content"].partition(": ")[2])
-        self.seen, text = bool(rest), str(rest)
+        text = f"{request['system']} {rest}"
         lines = re.findall(r"\[([ >x])\] #(\d+): (\w+)", text)
         self.items = {int(id): (subject, _STATUS[mark]) for mark, id, subject in lines}
         ran = re.findall(r"echo (\w+) >>", str(rest[-2:]))
-        self.worked = self._first(0, ran)
-        self.begun = self._first(1, ["in_progress"])
+        self.begun = self._first("in_progress")
+        self.worked = self.begun if self.begun and self.items[self.begun][0] in ran else 0
         self.open = self._ready(text)
 
-    def _first(self, column: int, values: list[str]) -> int:
-        return min((id for id in self.items if self.items[id][column] in values), default=0)
+    def _first(self, status: str) -> int:
+        return min((id for id in self.items if self.items[id][1] == status), default=0)
 
     def _ready(self, text: str) -> int:
-        return self._first(1, ["pending"])
+        return self._first("pending")
 
     def make(self) -> lk.Reply:
         """The calls that put all steps into the plan."""
@@ -53,15 +50,14 @@ class TodoList:
 class Board(TodoList):
     """A plan as tasks on disk."""
 
-    look = (*TodoList.look, lk.use("task_list"))
-
     def _ready(self, text: str) -> int:
         return int(["", *re.findall(r"ready: (\d*)", text)][-1] or 0)
 
     def make(self) -> lk.Reply:
-        """The calls that put a diamond on the board: first the goal, which waits for the rest."""
+        """The calls that put the goal on the board, and what it waits for; four are a diamond."""
         create = [lk.use("task_create", subject=step) for step in reversed(self._steps)]
-        waits = {1: [2, 3], 2: [4], 3: [4]}
+        chain = {id: [id + 1] for id in range(1, len(create))}
+        waits = {1: [2, 3], 2: [4], 3: [4]} if len(create) == 4 else chain
         wait = [lk.use("task_update", task_id=id, addBlockedBy=waits[id]) for id in waits]
         return lk.reply(*create, *wait, lk.use("task_list"))
 

@@ -84,10 +84,8 @@ def check_deliver(agent: Any) -> Verdict:
         lead.ended += ["first", "second"]
         both = str(agent.deliver(lead, []))
         if "second" not in both:
-            return (
-                "two jobs had ended, and only the first came: a list that shrinks while a `for` "
-                "goes through it is over too soon"
-            )
+            why = " (a `for` over a list that shrinks is over too soon)"
+            return f"two jobs had ended, and only the first came{why}"
         if both.index("first") > both.index("second"):
             return "two jobs have ended, and the later one's result comes first"
     with _lead(agent) as lead:
