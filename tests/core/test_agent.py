@@ -514,14 +514,6 @@ def test_calls_that_an_interrupt_left_open_are_answered_before_the_next_request(
     assert results(agent, 2) == [("Cancelled: the run was interrupted.", True)]
 
 
-def test_results_of_an_earlier_batch_do_not_answer_the_same_calls_again() -> None:
-    agent = agent_of([lk.use("echo", text="a"), lk.say("ok"), lk.say("again")])
-    agent.run("Go.")
-    agent.messages = agent.messages[:2]
-    agent.run("Go on.")
-    assert results(agent, 2) == [("Cancelled: the run was interrupted.", True)]
-
-
 def test_a_listener_that_raises_leaves_a_valid_array() -> None:
     agent = agent_of([lk.use("echo", text="a"), lk.say("ok")])
 

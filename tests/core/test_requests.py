@@ -26,7 +26,6 @@ from learnkit.core.catalog import (
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.request import LONGEST_WAIT, WAITS
-from learnkit.core.stream import Assembly
 from learnkit.core.usage import Meter, Usage
 from learnkit.runtime.clock import Clock
 
@@ -370,18 +369,6 @@ def test_a_stream_and_a_run_make_the_same_messages() -> None:
         return agent.messages, [(e.time, e.type, e.data.get("usage")) for e in agent.events]
 
     assert messages(heard) == messages(lambda agent: agent.run("Go."))
-
-
-def test_of_a_streamed_text_every_citation_is_kept() -> None:
-    quotes = [{"type": "char_location", "cited_text": text} for text in ("31.4", "16.1")]
-    parts = Assembly()
-    parts.add({"type": "message_start", "message": {}})
-    parts.add({"type": "content_block_start", "content_block": {"type": "text", "text": "Hot."}})
-    for quote in quotes:
-        delta = {"type": "citations_delta", "citation": quote}
-        parts.add({"type": "content_block_delta", "delta": delta})
-    parts.add({"type": "message_stop"})
-    assert parts.whole()["content"] == [{"type": "text", "text": "Hot.", "citations": quotes}]
 
 
 def until_read(read: threading.Event, number: int, in_time: list[bool]) -> Callable[[], None]:

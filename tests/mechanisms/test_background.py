@@ -87,16 +87,6 @@ def processes(mark: str) -> list[int]:
     return found
 
 
-def there(mark: str, within: float = 5.0) -> bool:
-    """Whether such a process runs soon: a job's thread may not have started its command yet."""
-    end = time.monotonic() + within
-    while not processes(mark):
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
-
-
 def gone(mark: str, within: float = 5.0) -> bool:
     end = time.monotonic() + within
     while processes(mark):
@@ -275,21 +265,6 @@ def test_not_too_many_at_a_time(tmp_path: Path) -> None:
 def test_bad_arguments(tmp_path: Path, bad: dict[str, Any]) -> None:
     with pytest.raises(lk.UsageError):
         lk.Background(workspace=tmp_path, **bad)
-
-
-def test_permission_is_asked_before_the_start(tmp_path: Path) -> None:
-    policy = lk.Permission(
-        lambda call: ("deny", "no background") if "touch" in str(call.input) else "allow"
-    )
-    client = lk.scripted([run("touch made"), run("echo fine"), lk.say("a"), lk.say("b")])
-    agent = lk.Agent(client, [lk.Background(workspace=tmp_path), policy])
-    agent.run("go")
-    assert not (tmp_path / "made").exists()
-    assert outputs(agent)[0] == "Permission denied: no background."
-    assert len(jobs(agent)) == 1
-
-
-# Permission
 
 
 # Output

@@ -153,17 +153,6 @@ def test_its_words_are_bounded_and_it_has_no_key(
     assert len(outputs(lead)[0]) < SAID + 200
 
 
-def test_hooks_hold_for_subagents(tmp_path: Path) -> None:
-    hook = UserHooks([Hook("before_tool", "grep -q lead. && exit 2; exit 0")], tmp_path)
-    replies = [
-        lk.use("task", prompt="Write.", description="write"),
-        lk.use("write_file", path="a", content="1"),
-        *[lk.say("ok")] * 2,
-    ]
-    lk.Agent(lk.scripted(replies), [hook, lk.CodingTools(tmp_path), lk.Subagents()]).run("Go.")
-    assert not (tmp_path / "a").exists()
-
-
 def test_a_repository_runs_nothing_before_the_user_agrees(tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     project = tmp_path / "ws" / ".learnkit" / "settings.toml"

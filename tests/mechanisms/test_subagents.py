@@ -239,6 +239,3 @@ def test_children_have_no_task() -> None:
     agent = parent(child_says(task(), lk.say("alone")), lk.Subagents(lambda: [lk.Subagents()]))
     agent.run("go")
     assert offered(agent, "lead.toolu_0001") == []
-
-
-# Whatever parents and children do, the API takes their requests
