@@ -12,6 +12,7 @@ from typing import Any
 
 import anthropic
 import pytest
+from logged import events
 from messages_server import MessagesServer, cut_in, serving
 
 import learnkit as lk
@@ -57,10 +58,6 @@ def live(server: MessagesServer, clock: Clock | None = None, **options: Any) -> 
     client.clock = clock or lk.SystemClock()
     with client.clock, client:
         yield lk.Agent(client, **{"tools": [echo, ping], **options})
-
-
-def events(agent: Agent, kind: str) -> list[dict[str, Any]]:
-    return [event.data for event in agent.events if event.type == kind]
 
 
 def accepted(agent: Agent) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from logged import outputs
 
 import learnkit as lk
 from learnkit.mechanisms.hooks import GO_ON, SAID, PromptRefused, UserHooks
@@ -24,10 +25,6 @@ def agent(folder: Path, *hooks: Hook, replies: Any = ()) -> lk.Agent:
 def ran(by: lk.Agent) -> list[tuple[str, str]]:
     found = [event.data for event in by.events if event.type == "hook.ran"]
     return [(one["outcome"], one["said"]) for one in found]
-
-
-def outputs(by: lk.Agent) -> list[str]:
-    return [event.data["output"] for event in by.events if event.type == "tool.ended"]
 
 
 def test_each_moment_is_given_what_it_is_about(tmp_path: Path) -> None:

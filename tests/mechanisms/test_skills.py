@@ -11,6 +11,7 @@ import pytest
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
+from logged import events
 
 import learnkit as lk
 from learnkit.core.token_count import estimate_tokens
@@ -58,10 +59,6 @@ def run(skills: Skills, *script: Any, tools: tuple[Any, ...] = ()) -> lk.Agent:
 def results(agent: lk.Agent) -> list[dict[str, Any]]:
     blocks = [b for m in agent.messages if isinstance(m["content"], list) for b in m["content"]]
     return [block for block in blocks if block["type"] == "tool_result"]
-
-
-def events(agent: lk.Agent, type: str) -> list[dict[str, Any]]:
-    return [event.data for event in agent.events if event.type == type]
 
 
 # The three layers

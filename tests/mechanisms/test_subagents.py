@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from logged import events
 
 import learnkit as lk
 from learnkit.clients.scripted import Reply
@@ -44,10 +45,6 @@ def result(agent: lk.Agent, place: int = 0) -> dict[str, Any]:
     )
     found: dict[str, Any] = message["content"][place]
     return found
-
-
-def events(agent: lk.Agent, type: str) -> list[dict[str, Any]]:
-    return [event.data for event in agent.events if event.type == type]
 
 
 # What the parent gets

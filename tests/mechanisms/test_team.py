@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from teams import Ran, say, send, spawn, work
+from teams import CLOCKS, Ran, say, send, spawn, work
 
 import learnkit as lk
 from learnkit.backends.files.store import Journal
@@ -22,9 +22,7 @@ from learnkit.core.request import body_of
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
 
-@pytest.mark.parametrize(
-    "clock", [lk.VirtualClock, pytest.param(lk.SystemClock, marks=pytest.mark.slow)]
-)
+@CLOCKS
 def test_teammates_work_write_to_each_other_and_report(tmp_path: Path, clock: Any) -> None:
     quick = lk.say("tested", latency=0.2)
     ran = Ran(

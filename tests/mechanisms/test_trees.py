@@ -11,26 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from repos import branches, commit, git
 
 import learnkit as lk
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 from learnkit.runtime.git import Git
 
 pytestmark = pytest.mark.slow
-
-SHELL = lk.LocalShell()
-
-
-def git(folder: Path, command: str) -> str:
-    result = SHELL.run(f"git {command}", folder)
-    assert result.code == 0, result.output
-    return result.output
-
-
-def commit(folder: Path, text: str, file: str = "a.txt") -> None:
-    (folder / file).write_text(text)
-    git(folder, "add -A")
-    git(folder, f"commit -q -m '{text.strip()}'")
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +38,6 @@ def repo(begun: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def trees(repo: Path) -> WorktreeRegistry:
     return WorktreeRegistry(repo)
-
-
-def branches(repo: Path) -> list[str]:
-    return git(repo, "branch --format '%(refname:short)'").split()
 
 
 def events(trees: WorktreeRegistry) -> list[tuple[str, str]]:
@@ -111,7 +94,7 @@ def test_work_that_is_not_committed_is_not_removed(
     trees: WorktreeRegistry, make: str, says: str
 ) -> None:
     trees.create("parser")
-    assert SHELL.run(make, trees.path("parser")).code == 0
+    assert lk.LocalShell().run(make, trees.path("parser")).code == 0
     with pytest.raises(lk.ToolError, match=says):
         trees.remove("parser")
     assert trees.get("parser").status == "active"
@@ -129,7 +112,7 @@ def test_commits_that_are_in_no_branch_are_not_removed(
     if place == "a rebase":
         commit(folder, "theirs\n")
         commit(repo, "ours\n")
-        assert SHELL.run("git rebase main", folder).code != 0  # it stops at the conflict
+        assert lk.LocalShell().run("git rebase main", folder).code != 0  # it stops at the conflict
         (folder / "a.txt").write_text("settled\n")
         git(folder, "commit -q -a -m settled")
     else:

@@ -17,9 +17,10 @@ from typing import Any
 import anthropic
 import pytest
 from messages_server import serving
+from processes import processes
 from project import ROOT
 from rich.console import Console
-from screen import CTRL_C, CTRL_D, ENTER, Screen, running
+from screen import CTRL_C, CTRL_D, ENTER, Screen
 
 import learnkit as lk
 from learnkit.core.catalog import DEFAULT_MODEL, MODELS
@@ -547,10 +548,10 @@ def test_live_in_a_terminal_with_ctrl_c(tmp_path: Path, live: Any) -> None:
         terminal.type(f"sleep{ENTER}")
         terminal.expect("Run it?")
         terminal.type(f"o{ENTER}")
-        terminal.until(lambda: running(f"sleep {mark}"), "the command")
+        terminal.until(lambda: processes(f"sleep {mark}"), "the command")
         terminal.type(CTRL_C)
         terminal.expect("(cancelled; the conversation is kept)")
-        terminal.until(lambda: not running(f"sleep {mark}"), "the end of the command")
+        terminal.until(lambda: not processes(f"sleep {mark}"), "the end of the command")
         terminal.type(f"and now?{ENTER}")
         terminal.expect("I am still here.")
         terminal.expect("2 turns] >")
