@@ -270,8 +270,6 @@ def test_the_server_says_how_long_to_wait(headers: dict[str, str], seconds: floa
 @pytest.mark.parametrize(
     ("status", "headers"),
     [
-        (400, {}),
-        (401, {}),
         (429, {"retry-after": str(LONGEST_WAIT + 1)}),
         (529, {"x-should-retry": "false"}),
     ],

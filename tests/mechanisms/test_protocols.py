@@ -14,7 +14,7 @@ import learnkit as lk
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
-R1, R2, R3 = "r0000001", "r0000002", "r0000003"
+R1, R2 = "r0000001", "r0000002"
 
 
 def ask(name: str = "alice") -> Any:

@@ -82,15 +82,6 @@ def test_load_skill_gives_the_body_in_its_wrapping(tmp_path: Path) -> None:
     assert events(agent, "skill.loaded") == [{"name": "pdf", "tokens": tokens}]
 
 
-def test_the_schema_lists_the_names(tmp_path: Path) -> None:
-    for name in ("b", "a", "c"):
-        write(tmp_path, name)
-    (tool,) = Skills(tmp_path).tools
-    assert tool.name == "load_skill"
-    assert tool.input_schema["required"] == ["name"]
-    assert tool.input_schema["properties"]["name"]["enum"] == ["a", "b", "c"]
-
-
 def test_an_unknown_name_comes_back_with_those_that_exist(tmp_path: Path) -> None:
     write(tmp_path, "pdf")
     write(tmp_path, "csv")

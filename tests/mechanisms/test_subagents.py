@@ -131,15 +131,6 @@ def three(latencies: list[float]) -> dict[str, Any]:
     return script
 
 
-def test_results_come_in_call_order_whoever_is_first() -> None:
-    agent = parent(three([5.0, 1.0, 3.0]))
-    agent.run("go")
-    message = agent.messages[2]["content"]
-    assert [block["content"] for block in message] == ["answer 1", "answer 2", "answer 3"]
-    ended = [e.lane for e in agent.events if e.type == "subagent.ended"]
-    assert ended == ["lead.toolu_0002", "lead.toolu_0003", "lead.toolu_0001"]
-
-
 @pytest.mark.parametrize(("parallel", "seconds"), [(1, 14), (3, 8), (5, 6)])
 def test_at_most_so_many_run_side_by_side(parallel: int, seconds: float) -> None:
     agent = parent(three([1.0] * 5), lk.Subagents(tools, parallel=parallel))

@@ -10,7 +10,7 @@ import pytest
 from logged import outputs
 
 import learnkit as lk
-from learnkit.mechanisms.tasks import Person, clicks, log_news, render
+from learnkit.mechanisms.tasks import Person, clicks, log_news
 
 
 @pytest.fixture
@@ -183,21 +183,3 @@ def test_a_click_completes_a_task_and_is_logged(board: lk.TaskBoard) -> None:
     }
     assert log[2].data["freed"] == [2]
     assert board.get(1).status == "completed"
-
-
-def test_the_list_of_a_board_with_every_state() -> None:
-    from learnkit.backends.task import Task
-
-    tasks = [
-        Task(1, "a", status="completed", blocks=(3,)),
-        Task(2, "b", status="failed", blocks=(3,)),
-        Task(3, "c", blocked_by=(1, 2), tags=("docs", "tests")),
-        Task(10, "d", status="in_progress", owner="alice"),
-    ]
-    assert render(tasks).splitlines() == [
-        "[x] #1: a",
-        "[!] #2: b",
-        "[ ] #3: c {docs, tests} (blocked by: [2])",
-        "[>] #10: d @alice",
-        "(1/4 completed)",
-    ]

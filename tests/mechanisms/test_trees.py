@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -251,23 +249,3 @@ def test_when_git_fails_nothing_is_left(repo: Path, word: str) -> None:
         WorktreeRegistry(repo, Fails(word)).create("parser")
     assert branches(repo) == ["main"]
     assert WorktreeRegistry(repo).all() == []
-
-
-SCRIPT = """
-import sys
-from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
-for number in range(5):
-    WorktreeRegistry(sys.argv[1]).create(f"{sys.argv[2]}-{number}")
-"""
-
-
-def test_many_processes_that_create_at_once_lose_nothing(
-    repo: Path, trees: WorktreeRegistry
-) -> None:
-    processes = [
-        subprocess.Popen([sys.executable, "-c", SCRIPT, str(repo), name]) for name in "abc"
-    ]
-    assert [process.wait(timeout=60) for process in processes] == [0, 0, 0]
-    names = sorted(tree.name for tree in trees.all())
-    assert names == [f"{name}-{number}" for name in "abc" for number in range(5)]
-    assert len(Git(repo).checkouts()) == 16
