@@ -17,12 +17,11 @@ import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
-from project import ROOT, lessons, pins, pyproject, requirements, tracked_files
+from project import ROOT, pins, pyproject, requirements, tracked_files
 
 import learnkit
 
 TEXT = {".py", ".ipynb", ".md", ".toml", ".txt", ".yaml", ".yml", ".js", ".css", ".sh", ""}
-NOTEBOOK_BYTES = 300_000
 FILE_BYTES = 500_000
 
 HERE = re.escape(str(ROOT))
@@ -70,8 +69,6 @@ def test_files_are_small() -> None:
     sizes = {path.relative_to(ROOT).as_posix(): path.stat().st_size for path in tracked_files()}
     assert {name: size for name, size in sizes.items() if size > FILE_BYTES} == {}
     assert sum(sizes.values()) < 15_000_000
-    notebooks = {path.name: path.stat().st_size for path in lessons()}
-    assert {name: size for name, size in notebooks.items() if size > NOTEBOOK_BYTES} == {}
 
 
 def test_nothing_that_a_tool_leaves_behind_is_in_the_repository() -> None:

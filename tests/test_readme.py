@@ -15,7 +15,6 @@ from pictured import PICTURED, pictured
 from project import ROOT, lessons
 
 from learnkit.clients.scripted import say, use
-from learnkit.course.content import load
 
 README = (ROOT / "README.md").read_text("utf-8")
 DOCS = ROOT / "docs"
@@ -174,18 +173,6 @@ def test_a_link_to_a_page_or_a_heading_that_is_not_there_is_found() -> None:
     assert _leads_somewhere(page, "../SECURITY.md#shared-runs-and-the-html-edition")
     assert not _leads_somewhere(page, "../SECURITY.md#shared-runs")
     assert not _leads_somewhere(page, "SECURITY.md")
-
-
-@pytest.mark.parametrize("path", lessons(), ids=lambda path: path.name)
-def test_a_lesson_opens_as_the_table_says(path: Path) -> None:
-    lesson = load(path.stem[:3])
-    heading = f"{int(path.name[1:3])} · {lesson.title}"
-    row = f"| [{heading}](notebooks/{path.name}) | {lesson.promise} {lesson.minutes} min |\n"
-    assert README.count(row) == 1
-    first = "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"])
-    assert f"# {heading}\n" in first
-    assert f"**{lesson.promise}**" in first
-    assert re.search(rf"\n{lesson.minutes} minutes\b", first)
 
 
 def test_every_view_is_in_the_gallery_by_day_and_by_night() -> None:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from profiles import examples
+from repos import begun
 
 import learnkit as lk
 from learnkit.backends.files.board import TaskBoard
@@ -218,19 +219,11 @@ BY_PATH = pytest.mark.parametrize("state", STATES, ids=[state.path for state in 
 @pytest.fixture(scope="module")
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("state") / "pristine"
-    made = lk.LocalShell().run(
-        "git init -q repo && cd repo && git commit -q --allow-empty -m one", _made(folder)
-    )
-    assert made.code == 0, made.output
+    begun(folder / "repo")
     for state in STATES:
         path = folder / state.path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(state.text(state.valid))
-    return folder
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True)
     return folder
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from profiles import mostly_slow
+from repos import begun, git
 from teams import spawn, when
 
 import learnkit as lk
@@ -18,18 +19,9 @@ from learnkit.errors import UsageError
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
 
-def git(command: str, folder: Path) -> str:
-    result = lk.LocalShell().run(f"git {command}", folder)
-    assert result.code == 0, result.output
-    return result.output
-
-
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
-    folder = tmp_path / "repo"
-    folder.mkdir()
-    git("init -q && git commit -q --allow-empty -m first", folder)
-    return folder
+    return begun(tmp_path / "repo")
 
 
 def full(repo: Path, script: Any = (), **options: Any) -> lk.Agent:
@@ -62,9 +54,9 @@ def test_all_state_is_in_one_folder_and_git_ignores_it(repo: Path) -> None:
         *("tasks/task_1.json", "team/config.json", "transcripts/lead-1.jsonl"),
         *("worktrees/index.json", "worktrees/events.jsonl"),
     }
-    assert git("status --porcelain --untracked-files=all", repo) == ""
-    git("add -A", repo)
-    assert git("diff --cached --name-only", repo) == ""
+    assert git(repo, "status --porcelain --untracked-files=all") == ""
+    git(repo, "add -A")
+    assert git(repo, "diff --cached --name-only") == ""
     assert (repo / ".learnkit").stat().st_mode & 0o077 == 0  # other users cannot read the mail
 
 
@@ -72,11 +64,11 @@ def test_state_that_came_with_the_repository_is_refused(repo: Path, tmp_path: Pa
     """A plan that is approved already, or mail from the lead, would be somebody else's word."""
     (repo / ".LearnKit").mkdir()
     (repo / ".LearnKit" / "requests.json").write_text("[]")
-    git("add -f .LearnKit && git commit -q -m gift", repo)
+    git(repo, "add -f .LearnKit && git commit -q -m gift")
     with pytest.raises(UsageError, match=r"git tracks .*git rm -r -q --cached"):
         full(repo)
     clone = tmp_path / "clone"
-    git(f"clone -q {repo} {clone}", tmp_path)
+    git(tmp_path, f"clone -q {repo} {clone}")
     with pytest.raises(UsageError, match="git tracks"):
         full(clone)
 
@@ -97,7 +89,7 @@ def test_when_git_cannot_say_what_it_tracks_state_that_is_there_is_refused(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
     program = BLIND[reason].replace("GIT ", f"{shutil.which('git')} ").replace("REPO", str(repo))
-    git("config safe.directory '*'", repo)  # a repository cannot vouch for itself
+    git(repo, "config safe.directory '*'")  # a repository cannot vouch for itself
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "git").write_text(f"#!/bin/sh\n{program}\n")
     (tmp_path / "bin" / "git").chmod(0o755)
@@ -178,9 +170,9 @@ def test_a_subfolder_and_a_worktree_can_be_workspaces(repo: Path) -> None:
     (repo / "sub").mkdir()
     full(repo / "sub")
     assert (repo / "sub" / ".learnkit" / ".gitignore").exists()
-    git("worktree add -q ../tree", repo)
+    git(repo, "worktree add -q ../tree")
     full(repo.parent / "tree")
     for folder in (repo, repo.parent / "tree"):
-        assert git("status --porcelain", folder) == ""
+        assert git(folder, "status --porcelain") == ""
     lines = (repo / ".git" / "info" / "exclude").read_text().splitlines()
     assert lines.count(".learnkit/") == 1

@@ -141,7 +141,7 @@ def stream(*events: dict[str, Any]) -> bytes:
 
 
 def test_what_an_api_streams_is_put_together() -> None:
-    quote = {"type": "char_location", "cited_text": "31.4"}
+    quotes = [{"type": "char_location", "cited_text": text} for text in ("31.4", "16.1")]
     start = {**message([]), "stop_reason": None}
     parts = [
         {"type": "message_start", "message": start},
@@ -150,7 +150,7 @@ def test_what_an_api_streams_is_put_together() -> None:
             {"type": "content_block_delta", "index": 0, "delta": delta}
             for delta in (
                 {"type": "text_delta", "text": "It is "},
-                {"type": "citations_delta", "citation": quote},
+                *({"type": "citations_delta", "citation": quote} for quote in quotes),
                 {"type": "unheard_of"},
                 {"type": "text_delta", "text": "31.4."},
             )
@@ -164,7 +164,7 @@ def test_what_an_api_streams_is_put_together() -> None:
         },
     ]
     whole = sse.from_bytes(stream(*parts, {"type": "message_stop"}))
-    assert whole["content"] == [{"type": "text", "text": "It is 31.4.", "citations": [quote]}]
+    assert whole["content"] == [{"type": "text", "text": "It is 31.4.", "citations": quotes}]
     assert whole["stop_reason"] == "max_tokens"
     assert whole["usage"] == {"input_tokens": 3, "output_tokens": 9}
     with pytest.raises(ValueError, match="no message_stop"):

@@ -381,32 +381,6 @@ def one_run(agent: lk.Agent, prompt: str) -> str:
     return outcome.reason
 
 
-@pytest.mark.slow
-@settings(max_examples=examples(25))
-@given(
-    replies=st.lists(REPLIES, max_size=6),
-    plan=st.lists(ACTIONS, max_size=8),
-    seed=st.integers(0, 9),
-)
-def test_a_run_is_the_same_every_time(
-    replies: list[Any], plan: list[str | None], seed: int
-) -> None:
-    def log() -> list[lk.Event]:
-        clock = lk.VirtualClock(seed)
-        script = iter(replies)
-        client = lk.scripted(lambda request: next(script, lk.say("done")), clock)
-        agent = lk.Agent(client, [tools(), Meddler(plan)], max_turns=8)
-        with contextlib.suppress(
-            anthropic.APIStatusError, Broken, KeyboardInterrupt, lk.UsageError
-        ):
-            agent.run("Go.")
-        clock.close()
-        return list(agent.events)
-
-    first = log()
-    assert all(log() == first for _ in range(4))
-
-
 FAULTS = st.fixed_dictionaries(
     {},
     optional={

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from teams import Ran, say, send, spawn
+from teams import say
 
 import learnkit as lk
 from learnkit.core import frames
@@ -80,23 +80,6 @@ def test_our_frames_are_known_without_the_mechanisms_that_write_them() -> None:
 def frames_in(text: str) -> list[str]:
     """The names of all tags that could be the harness's, in order."""
     return [re.sub(r"[</\s>]", "", one).lower() for one in REAL.findall(text)]
-
-
-def test_mail_cannot_forge_a_frame(tmp_path: Path) -> None:
-    ran = Ran(
-        tmp_path,
-        {
-            "lead": [lk.reply(spawn("alice"), spawn("bob")), *say(*"abcde")],
-            "alice": [send("bob", FORGED), lk.say(FORGED)],
-            "bob": say("1", "2", "3"),
-        },
-    )
-    ran.go()
-    for reader in ("bob", "lead"):
-        (text,) = re.findall(r"<inbox>.*?</inbox>", ran.texts(reader), re.S)[:1]
-        count = text.count("<message ")
-        assert frames_in(text) == ["inbox", *["message", "message"] * count, "inbox"]
-        assert "all passed" in ran.texts(reader)
 
 
 def test_the_output_of_a_job_cannot_forge_a_frame_or_another_job(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import processes
 from teams import say, spawn, when
 
 import learnkit as lk
@@ -127,11 +128,6 @@ if end == "exit":
 """
 
 
-def processes(mark: str) -> list[str]:
-    found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-    return [line for line in found.stdout.splitlines() if line.startswith(f"sleep {mark}.")]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("end", "code"), [("", 0), ("error", 1), ("exit", 3)])
 def test_a_script_that_forgets_its_team_ends_and_leaves_no_process(
@@ -155,5 +151,5 @@ def test_a_script_that_forgets_its_team_ends_and_leaves_no_process(
     _, errors = process.communicate()
     assert process.returncode == code, errors
     assert took < 30
-    assert processes(mark) == []
+    assert processes(f"sleep {mark}.") == []
     assert "Fatal" not in errors

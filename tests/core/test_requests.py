@@ -12,6 +12,7 @@ from typing import Any
 
 import anthropic
 import pytest
+from logged import events
 from messages_server import MessagesServer, cut_in, serving
 
 import learnkit as lk
@@ -26,7 +27,6 @@ from learnkit.core.catalog import (
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.request import LONGEST_WAIT, WAITS
-from learnkit.core.stream import Assembly
 from learnkit.core.usage import Meter, Usage
 from learnkit.runtime.clock import Clock
 
@@ -58,10 +58,6 @@ def live(server: MessagesServer, clock: Clock | None = None, **options: Any) -> 
     client.clock = clock or lk.SystemClock()
     with client.clock, client:
         yield lk.Agent(client, **{"tools": [echo, ping], **options})
-
-
-def events(agent: Agent, kind: str) -> list[dict[str, Any]]:
-    return [event.data for event in agent.events if event.type == kind]
 
 
 def accepted(agent: Agent) -> bool:
@@ -274,8 +270,6 @@ def test_the_server_says_how_long_to_wait(headers: dict[str, str], seconds: floa
 @pytest.mark.parametrize(
     ("status", "headers"),
     [
-        (400, {}),
-        (401, {}),
         (429, {"retry-after": str(LONGEST_WAIT + 1)}),
         (529, {"x-should-retry": "false"}),
     ],
@@ -370,18 +364,6 @@ def test_a_stream_and_a_run_make_the_same_messages() -> None:
         return agent.messages, [(e.time, e.type, e.data.get("usage")) for e in agent.events]
 
     assert messages(heard) == messages(lambda agent: agent.run("Go."))
-
-
-def test_of_a_streamed_text_every_citation_is_kept() -> None:
-    quotes = [{"type": "char_location", "cited_text": text} for text in ("31.4", "16.1")]
-    parts = Assembly()
-    parts.add({"type": "message_start", "message": {}})
-    parts.add({"type": "content_block_start", "content_block": {"type": "text", "text": "Hot."}})
-    for quote in quotes:
-        delta = {"type": "citations_delta", "citation": quote}
-        parts.add({"type": "content_block_delta", "delta": delta})
-    parts.add({"type": "message_stop"})
-    assert parts.whole()["content"] == [{"type": "text", "text": "Hot.", "citations": quotes}]
 
 
 def until_read(read: threading.Event, number: int, in_time: list[bool]) -> Callable[[], None]:

@@ -9,8 +9,6 @@ from dataclasses import replace
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
-from learnkit.core.catalog import DEFAULT_MODEL
-
 from .subject import Subject
 
 Breaker = Callable[[Subject], Subject | None]
@@ -138,7 +136,6 @@ BREAKERS: list[tuple[str, str, Breaker]] = [
     ("no_attachments", "attachments", _attached),
     ("small", "bytes", _saying("x" * 300_000)),
     ("linted", "F821", _writing("print(nobody_knows_it)")),
-    ("no_model_ids", DEFAULT_MODEL, _saying(f"We use {DEFAULT_MODEL}.")),
     ("never_pasted", "pasted", _pasted),
     ("set_up", "the first code cell", _without(r"lesson\(\".*\"\)", 'lesson("s99")')),
     ("one_heading_tree", "after level", _saying("## two\n\n#### four")),

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from . import phrases
-from .subject import Subject, headings, lab_calls, shown
+from .subject import Subject, shown
 from .texts import _readable
 
-#: What the core path of a lesson may have at most.
-WORDS, CELLS = 1500, 30
 #: How fast a learner reads, in words and in lines of code a minute.
 PACE, LINES = 200, 9
 #: Minutes to run a cell and look at what it shows, to answer a prediction, and to play a game. With
@@ -22,62 +19,10 @@ PACE, LINES = 200, 9
 RUN, PREDICT, PLAY = 0.5, 2, 5
 #: By how much the minutes may differ from what is measured.
 NEAR = 0.2
-#: Sections that are no part of the core path, by the beginning of their titles; and those of which
-#: only the code cells are.
-APART = re.compile(r"(?:set-?up|exercises?|quiz|appendix)\b", re.IGNORECASE)
-ASIDE = re.compile(r"predict\b", re.IGNORECASE)
 
 _FENCED = re.compile(r"^(```+|~~~+).*?^\1[`~]*\s*$", re.MULTILINE | re.DOTALL)
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]*)[^)]*\)")
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A code cell, or the text from one heading to the next.
-
-    Attributes:
-        number: of its cell, from 1.
-        sections: the titles that it stands under, the lowest level last.
-        text: of the Markdown; empty for a code cell.
-        cell: the code cell; None for a text.
-    """
-
-    number: int
-    sections: tuple[str, ...]
-    text: str
-    cell: Any = None
-
-
-def pieces(subject: Subject) -> Iterator[Piece]:
-    """A notebook from top to bottom, with the section of everything."""
-    titles: dict[int, str] = {}
-    for number, cell in enumerate(subject.book.cells, start=1):
-        if cell.cell_type == "code":
-            yield Piece(number, tuple(titles.values()), "", cell)
-            continue
-        bare = _FENCED.sub("", cell.source)
-        for part in re.split(r"^(?=#{1,6} )", bare, flags=re.MULTILINE):
-            for level, title in headings(part):
-                titles = {at: one for at, one in titles.items() if at < level} | {level: title}
-            yield Piece(number, tuple(titles.values()), part)
-
-
-def core(subject: Subject) -> list[Piece]:
-    """The core path: without set-up, predictions, exercises, quiz, appendix, folds and teardown."""
-    last = subject.code[-1][0] if subject.code else 0
-    return [
-        piece
-        for piece in pieces(subject)
-        if not any(APART.match(title) for title in piece.sections[1:])
-        and 1 < piece.number != last
-        and not (_asks(piece.cell.source) if piece.cell else ASIDE.match(piece.sections[-1]))
-    ]
-
-
-def _asks(source: str) -> bool:
-    """Whether a cell asks a prediction, or reveals one."""
-    return any(lab_calls(source, method) for method in ("predict", "reveal"))
 
 
 def words(text: str) -> int:

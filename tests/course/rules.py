@@ -16,10 +16,8 @@ from pathlib import Path
 import nbformat
 from project import ROOT
 
-from learnkit.core.catalog import MODELS
-
 from . import names, own_file, reading, teaching, texts
-from .subject import Rule, Subject, is_agents, parsed, shown
+from .subject import Rule, Subject, is_agents, parsed
 
 #: What a cell's code must not do: nbval fails on it, or it needs a network.
 HAZARDS = {
@@ -118,18 +116,6 @@ def linted(subject: Subject) -> list[str]:
     return found if formatted else [*found, "it is not formatted: run `ruff format` on it"]
 
 
-def no_model_ids(subject: Subject) -> list[str]:
-    """No model's id, neither in the code nor in the prose nor in an output."""
-    known = "|".join(map(re.escape, MODELS))
-    pattern = re.compile(rf"\b(?:{known}|claude-[a-z]+-\d[\w.-]*|claude-\d[\w.-]*)\b")
-    found = []
-    for number, cell in enumerate(subject.book.cells, start=1):
-        everything = [cell.source, *(t for o in cell.get("outputs", []) for t in shown(o).values())]
-        for id in sorted({id for text in everything for id in pattern.findall(text)}):
-            found.append(f"cell {number} holds the model id {id}")
-    return found
-
-
 def pasted(subjects: Iterable[Subject]) -> list[str]:
     """Functions of more than five lines that stand in two places, under whatever names."""
     places = defaultdict(list)
@@ -176,7 +162,7 @@ def never_pasted(subject: Subject) -> list[str]:
 
 _EVERYWHERE = (
     *(counted, no_widgets, stable_metadata, short_cells),
-    *(no_hazards, no_attachments, small, linted, no_model_ids, never_pasted),
+    *(no_hazards, no_attachments, small, linted, never_pasted),
     *(teaching.set_up, texts.one_heading_tree, texts.links, texts.figures, texts.clean_outputs),
     *(reading.letters, reading.sourced_figures, reading.plain_words),
     *names.RULES,

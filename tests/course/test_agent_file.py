@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from processes import until
 from project import ROOT
 
 import learnkit as lk
@@ -59,13 +59,6 @@ def turns(*replies: Any) -> Script:
         return replies[sum(one["role"] == "assistant" for one in request["messages"])]
 
     return script
-
-
-def until(holds: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def git(folder: Path, *words: str) -> str:

@@ -7,9 +7,8 @@ import os
 import subprocess
 import sys
 import threading
-import time
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Barrier, Thread
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from processes import until
 
 import learnkit as lk
 from learnkit.clients.scripted import Scripted
@@ -49,13 +49,6 @@ def answers(agent: Any, model: Any) -> None:
 def call(agent: Any, who: Any, tool: str, /, **given: Any) -> str:
     """What the model reads when it has called a tool."""
     return str(agent.run_call(who, {"id": "toolu_1", "name": tool, "input": given})["content"])
-
-
-def until(holds: Callable[[], Any], seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def test_s02_an_edit_keeps_the_line_ends_of_a_file(agent: Any, tmp_path: Path) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import anthropic
 import pytest
+from static_page import Page
 
 import learnkit as lk
 from learnkit.course.content import Game
@@ -91,7 +91,7 @@ def test_what_is_seen_is_the_request_and_nothing_else(board: Board) -> None:
     assert "You look after files." in shown["system"]
     assert "Count them." in shown["message 0"]
     assert "read_file(path, limit?, offset?)" in shown["tools"]
-    body = json.loads(Text.of(shown["json"]).partition("as it is sent")[2])
+    body = json.loads(Page(shown["json"]).text.partition("as it is sent")[2])
     assert list(body) == ["system", "tools", "messages"]
     assert body["messages"] == game.messages
     size = lk.estimate_tokens
@@ -141,7 +141,7 @@ def refused(game: BeTheModel) -> str:
     assert isinstance(error, anthropic.BadRequestError)
     assert isinstance(error.body, dict)
     text = str(error.body["error"]["message"])
-    shown = Text.of(dict(game.state()["frame"])["refusal"])
+    shown = Page(dict(game.state()["frame"])["refusal"]).text
     assert "400 invalid_request_error" in shown
     assert text in shown
     return text
@@ -197,28 +197,6 @@ def test_other_agents_are_answered_by_a_function(board: Board) -> None:
     assert results(game)[0]["content"] == "42"
 
 
-class Text(HTMLParser):
-    """Text, tags and attributes of a piece of HTML."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.text, self.tags, self.attributes = "", set[str](), set[str]()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        self.attributes.update(name for name, _ in attrs)
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-    @classmethod
-    def of(cls, html: str) -> str:
-        """The text of a piece of HTML."""
-        parser = cls()
-        parser.feed(html)
-        return parser.text
-
-
 def test_hostile_text_is_text(board: Board) -> None:
     @lk.tool(description=HOSTILE)
     def trap(word: str) -> str:
@@ -232,9 +210,8 @@ def test_hostile_text_is_text(board: Board) -> None:
     assert game.phase == "yours"
     pages = "".join(html for _, html in game.state()["frame"])
     for html in (pages, static._repr_mimebundle_()["text/html"]):
-        parser = Text()
-        parser.feed(html)
-        assert not parser.tags & {"script", "img", "svg"}
+        parser = Page(html)
+        assert not {"script", "img", "svg"} & set(parser.tags)
         assert not [name for name in parser.attributes if name.startswith("on")]
         assert "<script>alert(1)</script>" in parser.text
         assert "\u202e" not in html
@@ -251,10 +228,9 @@ def test_the_static_card_is_plain_small_and_the_same_twice(board: Board) -> None
     assert list(first) == ["text/html", "text/plain"]
     line = "be the model: 2 turns, calls bash, and ends with “There are 3 files.”."
     assert first["text/plain"] == line
-    parser = Text()
-    parser.feed(first["text/html"])
+    parser = Page(first["text/html"])
     plain = {"p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
-    assert parser.tags == plain
+    assert set(parser.tags) == plain
     assert parser.attributes <= {"align"}
     assert len(first["text/html"].encode()) < 20_000
     for part in ("You look after files.", "How many?", "read_file(path, limit?", "echo 3"):

@@ -14,7 +14,6 @@ from learnkit.course.lab import Lab
 
 LATEST = lk.use("bash", command="python -m heatwatch latest beijing")
 HOT = lk.use("bash", command="python -m heatwatch mail me 'It is hot'")
-BY_HAND = lk.use("bash", command="echo 31 > outbox/1.txt")
 MAIL = lk.use("bash", command="python -m heatwatch mail me 'Beijing: 31.4 °C'")
 
 

@@ -7,27 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from teams import Ran, say, send, spawn, tools, when, work
+from teams import CLOCKS, Ran, done, say, send, spawn, tools, when, work, worker
 
 import learnkit as lk
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
-
-CLOCKS = pytest.mark.parametrize(
-    "clock", [lk.VirtualClock, pytest.param(lk.SystemClock, marks=pytest.mark.slow)]
-)
-
-
-def done(id: int) -> Any:
-    return lk.use("task_update", task_id=id, status="completed")
-
-
-def worker(request: Any) -> Any:
-    """A model that completes the task that it was given last, if it has not done so."""
-    said = request["messages"][-1]["content"]
-    if found := re.findall(r"<auto-claimed>Task #(\d+)", str(said)):
-        return done(int(found[-1]))
-    return lk.say("done")
 
 
 def ran(folder: Path, lanes: Any, clock: Any = None, **options: Any) -> Ran:

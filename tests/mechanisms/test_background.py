@@ -14,11 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from logged import events, outputs
+from processes import gone, processes
 from profiles import examples
+from repos import begun
 
 import learnkit as lk
 from learnkit.mechanisms.background import DELIVERED, KEPT
@@ -69,41 +71,8 @@ def texts(agent: lk.Agent) -> list[str]:
     return found
 
 
-def outputs(agent: lk.Agent) -> list[str]:
-    return [e.data["output"] for e in agent.events if e.type == "tool.ended"]
-
-
 def jobs(agent: lk.Agent) -> list[dict[str, Any]]:
-    return [e.data for e in agent.events if e.type == "job.ended"]
-
-
-def processes(mark: str) -> list[int]:
-    """Processes that have a word on their command line, this one excepted."""
-    found = []
-    for one in psutil.process_iter(["pid", "cmdline"]):
-        line = " ".join(one.info["cmdline"] or [])
-        if mark in line and one.pid != os.getpid():
-            found.append(one.pid)
-    return found
-
-
-def there(mark: str, within: float = 5.0) -> bool:
-    """Whether such a process runs soon: a job's thread may not have started its command yet."""
-    end = time.monotonic() + within
-    while not processes(mark):
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
-
-
-def gone(mark: str, within: float = 5.0) -> bool:
-    end = time.monotonic() + within
-    while processes(mark):
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
+    return events(agent, "job.ended")
 
 
 # Delivery
@@ -128,7 +97,7 @@ def test_a_result_comes_with_the_next_results_once(tmp_path: Path, clock: Any) -
     )
     # After the results of the wait, or of the start where the job was that fast.
     assert told in [message["content"][-1].get("text") for message in agent.messages[2:5:2]]
-    (delivered,) = [e.data for e in agent.events if e.type == "job.delivered"]
+    (delivered,) = events(agent, "job.delivered")
     assert delivered["by"] == "results"
 
 
@@ -277,21 +246,6 @@ def test_bad_arguments(tmp_path: Path, bad: dict[str, Any]) -> None:
         lk.Background(workspace=tmp_path, **bad)
 
 
-def test_permission_is_asked_before_the_start(tmp_path: Path) -> None:
-    policy = lk.Permission(
-        lambda call: ("deny", "no background") if "touch" in str(call.input) else "allow"
-    )
-    client = lk.scripted([run("touch made"), run("echo fine"), lk.say("a"), lk.say("b")])
-    agent = lk.Agent(client, [lk.Background(workspace=tmp_path), policy])
-    agent.run("go")
-    assert not (tmp_path / "made").exists()
-    assert outputs(agent)[0] == "Permission denied: no background."
-    assert len(jobs(agent)) == 1
-
-
-# Permission
-
-
 # Output
 
 
@@ -425,8 +379,7 @@ lk.Agent(lk.scripted(script, clock=lk.SystemClock()), mechanisms).run("go")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["bash", "worktree_run"])
 def test_a_command_dies_with_the_killed_process_of_its_agent(tmp_path: Path, name: str) -> None:
-    begin = "git init -q && git commit -q --allow-empty -m first"
-    assert lk.LocalShell().run(begin, tmp_path).code == 0
+    begun(tmp_path)
     mark = f"6{os.getpid()}41"
     asked = tmp_path / "asked"  # by SIGTERM: git then removes its locks
     command = f"trap 'touch {asked}' TERM; sleep {mark} & sleep {mark}; echo no"

@@ -68,9 +68,6 @@ def file_of(tools: Tools, text: str | bytes, name: str = "f") -> Path:
     return path
 
 
-# The set
-
-
 # bash
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import anthropic
 import pytest
+from logged import events
 from messages_server import serving
 
 import learnkit as lk
@@ -56,10 +57,6 @@ def model(days: int, *, summary: Any = SUMMARY, thinking: bool = True, more: Any
 def agent(policy: Any, compaction: lk.Compaction, *more: Any, **options: Any) -> lk.Agent:
     mechanisms = [lk.Toolbox(read), compaction, *more]
     return lk.Agent(lk.scripted(policy), mechanisms, max_turns=200, **options)
-
-
-def events(agent: lk.Agent, type: str) -> list[dict[str, Any]]:
-    return [event.data for event in agent.events if event.type == type]
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from repos import begun
 from teams import Ran, send, spawn, work
 
 import learnkit as lk
@@ -139,9 +140,7 @@ def test_mail_from_one_that_stops_to_one_that_waits_is_seen(
 
 def test_a_claim_waits_for_no_merge(tmp_path: Path) -> None:
     """A merge holds the lock of all worktrees; who claims a task with one only looks for it."""
-    repo = tmp_path / "repo"
-    repo.mkdir()
-    lk.LocalShell().run("git init -q && git commit -q --allow-empty -m start", repo)
+    repo = begun(tmp_path / "repo")
     board = lk.TaskBoard(tmp_path / "tasks")
     board.create("the task")
     worktrees: list[lk.Worktrees] = []

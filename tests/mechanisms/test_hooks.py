@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from logged import outputs
 
 import learnkit as lk
 from learnkit.mechanisms.hooks import GO_ON, SAID, PromptRefused, UserHooks
@@ -24,10 +25,6 @@ def agent(folder: Path, *hooks: Hook, replies: Any = ()) -> lk.Agent:
 def ran(by: lk.Agent) -> list[tuple[str, str]]:
     found = [event.data for event in by.events if event.type == "hook.ran"]
     return [(one["outcome"], one["said"]) for one in found]
-
-
-def outputs(by: lk.Agent) -> list[str]:
-    return [event.data["output"] for event in by.events if event.type == "tool.ended"]
 
 
 def test_each_moment_is_given_what_it_is_about(tmp_path: Path) -> None:
@@ -151,17 +148,6 @@ def test_its_words_are_bounded_and_it_has_no_key(
     lead.run("Go.")
     assert "key:.\nxxx" in outputs(lead)[0]
     assert len(outputs(lead)[0]) < SAID + 200
-
-
-def test_hooks_hold_for_subagents(tmp_path: Path) -> None:
-    hook = UserHooks([Hook("before_tool", "grep -q lead. && exit 2; exit 0")], tmp_path)
-    replies = [
-        lk.use("task", prompt="Write.", description="write"),
-        lk.use("write_file", path="a", content="1"),
-        *[lk.say("ok")] * 2,
-    ]
-    lk.Agent(lk.scripted(replies), [hook, lk.CodingTools(tmp_path), lk.Subagents()]).run("Go.")
-    assert not (tmp_path / "a").exists()
 
 
 def test_a_repository_runs_nothing_before_the_user_agrees(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from teams import say, send, spawn, work
+from teams import done, say, send, spawn, work, worker
 
 import learnkit as lk
 from learnkit.backends.connect import open_backend
@@ -24,18 +24,6 @@ from learnkit.mechanisms.teams.joined import JoinedTeam
 from learnkit.mechanisms.teams.lead import Team
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_thread_is_left")]
-
-
-def done(id: int) -> Any:
-    return lk.use("task_update", task_id=id, status="completed", result_summary="by me")
-
-
-def worker(request: Any) -> Any:
-    """A model that completes the task that it was given last, if it has not done so."""
-    said = request["messages"][-1]["content"]
-    if found := re.findall(r"<auto-claimed>Task #(\d+)", str(said)):
-        return done(int(found[-1]))
-    return lk.say("done")
 
 
 class Place:
@@ -332,33 +320,24 @@ def test_who_is_idle_looks_for_what_another_process_has_sent(
                 place.until(lambda told=teammate: "hello" in str(told.agent.messages), 20.0)
 
 
-class Overtaken:
-    """A roster where something happens right after each call of one method."""
-
-    def __init__(self, roster: Any, method: str, then: Any) -> None:
-        self._roster, self._method, self._then = roster, method, then
-
-    def __getattr__(self, name: str) -> Any:
-        real = getattr(self._roster, name)
-
-        def called(*args: Any, **options: Any) -> Any:
-            answer = real(*args, **options)
-            self._then()
-            return answer
-
-        return called if name == self._method else real
-
-
 SUCCESSOR = {"name": "alice", "role": "coder", "status": "working", "incarnation": "new"}
 
 
-def test_a_stop_does_not_hit_the_successor_of_who_was_asked(tmp_path: Path) -> None:
+def test_a_stop_does_not_hit_the_successor_of_who_was_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = Place(tmp_path, {"lead": say("x"), "alice": []})
     roster = place.backend.roster()
     with place.joined():
         place.lead.run("Look.")
-        real = place.team.roster
-        place.team.roster = Overtaken(real, "members", lambda: roster.note(SUCCESSOR))
+        members = place.team.roster.members
+
+        def overtaken() -> Any:
+            found = members()
+            roster.note(SUCCESSOR)
+            return found
+
+        monkeypatch.setattr(place.team.roster, "members", overtaken)
         place.team.stop("alice")
         assert roster.members() == [SUCCESSOR]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -53,20 +52,6 @@ def test_another_agent_cannot_end_what_alice_has_in_progress(
 
 
 @pytest.mark.parametrize("status", ENDS)
-@pytest.mark.parametrize("name", ["alice", "alice.toolu_7"])
-def test_the_owner_can_and_so_can_its_subagent(board: lk.TaskBoard, name: str, status: str) -> None:
-    agent = lk.Agent(lk.scripted([update(status), lk.say("x")]), [lk.Tasks(board)], name=name)
-    agent.run("Go.")
-    assert [error for _, error in results(agent)] == [False]
-    assert [(task.status, task.owner) for task in board.tasks()] == {
-        "completed": [("completed", "alice")],
-        "failed": [("failed", "alice")],
-        "pending": [("pending", "")],
-        "deleted": [],
-    }[status]
-
-
-@pytest.mark.parametrize("status", ENDS)
 def test_the_lead_of_a_team_can_and_it_is_said(
     tmp_path: Path, board: lk.TaskBoard, status: str
 ) -> None:
@@ -100,30 +85,3 @@ def test_what_is_not_in_progress_belongs_to_everybody(board: lk.TaskBoard) -> No
     board.update(1, "failed", by="bob")
     board.update(1, "deleted", by="carol")
     assert board.tasks() == []
-
-
-@pytest.mark.slow
-def test_of_many_that_try_at_once_only_the_owner_succeeds(board: lk.TaskBoard) -> None:
-    """Owner and right are checked under one lock."""
-    ended: list[str] = []
-
-    def end(name: str) -> None:
-        try:
-            lk.TaskBoard(board.folder).update(1, "completed", by=name)
-        except lk.ToolError:
-            return
-        ended.append(name)
-
-    names = [f"mate{number}" for number in range(8)]
-    for _ in range(10):
-        threads = [threading.Thread(target=end, args=(name,)) for name in [*names, "alice"]]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        # Once alice has completed it, nobody holds it, and completing it again changes nothing.
-        assert "alice" in ended
-        assert board.get(1).owner == "alice"
-        board.update(1, "pending")
-        board.claim(1, "alice")
-        ended.clear()

@@ -8,16 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from teams import Ran, say, spawn, when
+from teams import CLOCKS, Ran, say, spawn, when
 
 import learnkit as lk
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
-R1, R2, R3 = "r0000001", "r0000002", "r0000003"
-CLOCKS = pytest.mark.parametrize(
-    "clock", [lk.VirtualClock, pytest.param(lk.SystemClock, marks=pytest.mark.slow)]
-)
+R1, R2 = "r0000001", "r0000002"
 
 
 def ask(name: str = "alice") -> Any:

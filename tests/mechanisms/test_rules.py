@@ -245,17 +245,3 @@ def test_without_a_user_a_plan_is_the_answer(tmp_path: Path) -> None:
     agent.run("Write a.")
     assert agent.system.endswith("answer with a plan.")
     assert "propose_plan" not in agent.tools
-
-
-def test_subagents_are_under_the_same_rules(tmp_path: Path) -> None:
-    client = lk.scripted(
-        [
-            lk.use("task", prompt="Write.", description="write"),
-            lk.use("write_file", path="a", content="1"),
-            lk.say("no"),
-            lk.say("ok"),
-        ]
-    )
-    permission = lk.Permission(Rules())
-    lk.Agent(client, [permission, lk.CodingTools(tmp_path), lk.Subagents()]).run("Go.")
-    assert not (tmp_path / "a").exists()

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
+from logged import events
 
 import learnkit as lk
 from learnkit.core.token_count import estimate_tokens
@@ -60,10 +61,6 @@ def results(agent: lk.Agent) -> list[dict[str, Any]]:
     return [block for block in blocks if block["type"] == "tool_result"]
 
 
-def events(agent: lk.Agent, type: str) -> list[dict[str, Any]]:
-    return [event.data for event in agent.events if event.type == type]
-
-
 # The three layers
 
 
@@ -83,15 +80,6 @@ def test_load_skill_gives_the_body_in_its_wrapping(tmp_path: Path) -> None:
     assert [one["content"] for one in results(agent)] == [expected]
     tokens = estimate_tokens(expected)
     assert events(agent, "skill.loaded") == [{"name": "pdf", "tokens": tokens}]
-
-
-def test_the_schema_lists_the_names(tmp_path: Path) -> None:
-    for name in ("b", "a", "c"):
-        write(tmp_path, name)
-    (tool,) = Skills(tmp_path).tools
-    assert tool.name == "load_skill"
-    assert tool.input_schema["required"] == ["name"]
-    assert tool.input_schema["properties"]["name"]["enum"] == ["a", "b", "c"]
 
 
 def test_an_unknown_name_comes_back_with_those_that_exist(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from logged import outputs
 
 import learnkit as lk
-from learnkit.mechanisms.tasks import Person, clicks, log_news, render
+from learnkit.mechanisms.tasks import Person, clicks, log_news
 
 
 @pytest.fixture
@@ -21,10 +22,6 @@ def ran(board: lk.TaskBoard, *replies: Any, prompt: str = "go") -> lk.Agent:
     agent = lk.Agent(lk.scripted([*replies, lk.say("The end.")]), [lk.Tasks(board)])
     assert agent.run(prompt).reason == "end_turn"
     return agent
-
-
-def results(agent: lk.Agent) -> list[str]:
-    return [e.data["output"] for e in agent.events if e.type == "tool.ended"]
 
 
 def told(agent: lk.Agent) -> list[tuple[str, Any]]:
@@ -49,7 +46,7 @@ def test_three_tasks_each_after_the_one_before(board: lk.TaskBoard) -> None:
         lk.use("task_update", task_id=1, status="completed", result_summary="3 columns"),
         lk.use("task_list"),
     )
-    said = results(agent)
+    said = outputs(agent)
     assert said[:3] == ["[ ] #1: parse", "[ ] #2: transform", "[ ] #3: emit"]
     assert said[5].splitlines() == [
         "[ ] #1: parse",
@@ -79,7 +76,7 @@ def test_three_tasks_each_after_the_one_before(board: lk.TaskBoard) -> None:
 def test_a_new_agent_finds_the_board_as_it_was(board: lk.TaskBoard) -> None:
     ran(board, lk.reply(*(lk.use("task_create", subject=s) for s in ("a", "b"))), *chain((1, 2)))
     again = ran(lk.TaskBoard(board.folder), lk.use("task_get", task_id=2))
-    (shown,) = results(again)
+    (shown,) = outputs(again)
     assert json.loads(shown)["blockedBy"] == [1]
     (opened,) = [e for e in again.events if e.type == "board.opened"]
     assert [task["subject"] for task in opened.data["tasks"]] == ["a", "b"]
@@ -140,8 +137,8 @@ def test_deleting_and_failing_and_giving_back(board: lk.TaskBoard) -> None:
         lk.use("task_update", task_id=3, status="deleted"),
         lk.use("task_list"),
     )
-    assert results(agent)[-2] == "Deleted #3."
-    assert results(agent)[-1].splitlines() == [
+    assert outputs(agent)[-2] == "Deleted #3."
+    assert outputs(agent)[-1].splitlines() == [
         "[ ] #1: a {docs}",
         "[!] #2: b {docs}",
         "(0/2 completed)",
@@ -186,21 +183,3 @@ def test_a_click_completes_a_task_and_is_logged(board: lk.TaskBoard) -> None:
     }
     assert log[2].data["freed"] == [2]
     assert board.get(1).status == "completed"
-
-
-def test_the_list_of_a_board_with_every_state() -> None:
-    from learnkit.backends.task import Task
-
-    tasks = [
-        Task(1, "a", status="completed", blocks=(3,)),
-        Task(2, "b", status="failed", blocks=(3,)),
-        Task(3, "c", blocked_by=(1, 2), tags=("docs", "tests")),
-        Task(10, "d", status="in_progress", owner="alice"),
-    ]
-    assert render(tasks).splitlines() == [
-        "[x] #1: a",
-        "[!] #2: b",
-        "[ ] #3: c {docs, tests} (blocked by: [2])",
-        "[>] #10: d @alice",
-        "(1/4 completed)",
-    ]

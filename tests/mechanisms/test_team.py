@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from profiles import mostly_slow
-from teams import Ran, say, send, spawn, work
+from teams import CLOCKS, Ran, say, send, spawn, work
 
 import learnkit as lk
 from learnkit.backends.files.store import Journal
@@ -23,9 +22,7 @@ from learnkit.core.request import body_of
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
 
-@pytest.mark.parametrize(
-    "clock", [lk.VirtualClock, pytest.param(lk.SystemClock, marks=pytest.mark.slow)]
-)
+@CLOCKS
 def test_teammates_work_write_to_each_other_and_report(tmp_path: Path, clock: Any) -> None:
     quick = lk.say("tested", latency=0.2)
     ran = Ran(
@@ -221,88 +218,6 @@ def test_an_interrupt_stops_the_team(tmp_path: Path) -> None:
         ran.go()
     timer.join()
     assert ran.team.members[0].status == "shutdown"
-
-
-# Any team, any order
-
-
-def random_team(folder: Path, seed: int, clock: Any) -> Ran:
-    """Teammates that write to each other at random, and stop writing after a while."""
-    chance = random.Random(seed)
-    names = [f"mate{number}" for number in range(chance.randint(3, 8))]
-    left = {name: chance.randint(1, 5) for name in [*names, "lead"]}
-    everybody, guard = [*names, "lead"], threading.Lock()
-
-    def lane(name: str) -> Any:
-        own = random.Random(f"{seed} {name}")
-
-        def model(request: Any) -> Any:
-            latency = own.choice([0.0, 0.01, 0.02])
-            with guard:
-                left[name] -= 1
-                go_on = left[name] >= 0
-            if go_on and own.random() < 0.8:
-                others = [one for one in everybody if one != name]
-                calls = [send(own.choice(others), f"{name} {left[name]} {n}") for n in range(2)]
-                return lk.reply(
-                    *calls, lk.use("work") if name != "lead" else calls[0], latency=latency
-                )
-            return lk.say("done", latency=latency)
-
-        return model
-
-    lead = lane("lead")
-    first = iter([lk.reply(*(spawn(name) for name in names))])
-    lanes: dict[str, Any] = {name: lane(name) for name in names}
-    lanes["lead"] = lambda request: next(first, None) or lead(request)
-    return Ran(folder, lanes, clock)
-
-
-def check(ran: Ran) -> None:
-    sent = [e["mail"] for e in ran.of("mail.sent")]
-    read = [id for e in ran.of("mail.read") for id in e["ids"]]
-    assert len(set(read)) == len(read), "read twice"
-    assert len({mail["id"] for mail in sent}) == len(sent)
-    assert {mail["id"] for mail in sent} == set(read), "lost, or the lead did not wait for it"
-    assert not any(ran.team.mailbox.unread(name) for name in ran.team.mailbox.names)
-    for agent in [ran.lead, *(one.agent for one in ran.team.members)]:
-        for message, after in zip(agent.messages, agent.messages[1:], strict=False):
-            if message["role"] == "assistant":
-                calls = [b["id"] for b in message["content"] if b["type"] == "tool_use"]
-                answers = [
-                    b["tool_use_id"]
-                    for b in after["content"]
-                    if isinstance(b, dict) and b["type"] == "tool_result"
-                ]
-                assert calls == answers
-    assert all(one.status == "shutdown" for one in ran.team.members)
-    assert all(one.worker is not None and one.worker.done for one in ran.team.members)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", mostly_slow(range(40), 8))
-def test_whatever_the_order_no_mail_is_lost_or_read_twice(tmp_path: Path, seed: int) -> None:
-    ran = random_team(tmp_path, seed, lk.VirtualClock(seed=seed))
-    ran.go()
-    check(ran)
-
-
-@pytest.mark.parametrize("seed", mostly_slow(range(4), 1))
-def test_nor_with_real_threads_in_real_time(tmp_path: Path, seed: int) -> None:
-    ran = random_team(tmp_path, seed, lk.SystemClock())
-    ran.go()
-    check(ran)
-
-
-@pytest.mark.slow
-def test_the_same_seed_is_the_same_to_the_byte(tmp_path: Path) -> None:
-    logs = []
-    for number in range(5):
-        ran = random_team(tmp_path / str(number), 7, lk.VirtualClock(seed=7))
-        ran.go()
-        logs.append(list(ran.lead.events))
-    assert len(logs[0]) > 50
-    assert all(log == logs[0] for log in logs)
 
 
 # A process that is killed

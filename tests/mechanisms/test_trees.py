@@ -5,32 +5,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from repos import branches, commit, git
 
 import learnkit as lk
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 from learnkit.runtime.git import Git
 
 pytestmark = pytest.mark.slow
-
-SHELL = lk.LocalShell()
-
-
-def git(folder: Path, command: str) -> str:
-    result = SHELL.run(f"git {command}", folder)
-    assert result.code == 0, result.output
-    return result.output
-
-
-def commit(folder: Path, text: str, file: str = "a.txt") -> None:
-    (folder / file).write_text(text)
-    git(folder, "add -A")
-    git(folder, f"commit -q -m '{text.strip()}'")
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +36,6 @@ def repo(begun: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def trees(repo: Path) -> WorktreeRegistry:
     return WorktreeRegistry(repo)
-
-
-def branches(repo: Path) -> list[str]:
-    return git(repo, "branch --format '%(refname:short)'").split()
 
 
 def events(trees: WorktreeRegistry) -> list[tuple[str, str]]:
@@ -111,7 +92,7 @@ def test_work_that_is_not_committed_is_not_removed(
     trees: WorktreeRegistry, make: str, says: str
 ) -> None:
     trees.create("parser")
-    assert SHELL.run(make, trees.path("parser")).code == 0
+    assert lk.LocalShell().run(make, trees.path("parser")).code == 0
     with pytest.raises(lk.ToolError, match=says):
         trees.remove("parser")
     assert trees.get("parser").status == "active"
@@ -129,7 +110,7 @@ def test_commits_that_are_in_no_branch_are_not_removed(
     if place == "a rebase":
         commit(folder, "theirs\n")
         commit(repo, "ours\n")
-        assert SHELL.run("git rebase main", folder).code != 0  # it stops at the conflict
+        assert lk.LocalShell().run("git rebase main", folder).code != 0  # it stops at the conflict
         (folder / "a.txt").write_text("settled\n")
         git(folder, "commit -q -a -m settled")
     else:
@@ -268,23 +249,3 @@ def test_when_git_fails_nothing_is_left(repo: Path, word: str) -> None:
         WorktreeRegistry(repo, Fails(word)).create("parser")
     assert branches(repo) == ["main"]
     assert WorktreeRegistry(repo).all() == []
-
-
-SCRIPT = """
-import sys
-from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
-for number in range(5):
-    WorktreeRegistry(sys.argv[1]).create(f"{sys.argv[2]}-{number}")
-"""
-
-
-def test_many_processes_that_create_at_once_lose_nothing(
-    repo: Path, trees: WorktreeRegistry
-) -> None:
-    processes = [
-        subprocess.Popen([sys.executable, "-c", SCRIPT, str(repo), name]) for name in "abc"
-    ]
-    assert [process.wait(timeout=60) for process in processes] == [0, 0, 0]
-    names = sorted(tree.name for tree in trees.all())
-    assert names == [f"{name}-{number}" for name in "abc" for number in range(5)]
-    assert len(Git(repo).checkouts()) == 16

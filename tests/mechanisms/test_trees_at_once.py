@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from repos import begun, branches, commit, git
 
 import learnkit as lk
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
@@ -61,22 +62,6 @@ class SlowGit(lk.LocalShell):
         (self._folder / "go").touch()
 
 
-def git(folder: Path, command: str) -> str:
-    result = lk.LocalShell().run(f"git {command}", folder)
-    assert result.code == 0, result.output
-    return result.output
-
-
-def commit(folder: Path, file: str) -> None:
-    (folder / file).write_text(file)
-    git(folder, "add -A")
-    git(folder, f"commit -q -m {file}")
-
-
-def branches(repo: Path) -> list[str]:
-    return git(repo, "branch --format '%(refname:short)'").split()
-
-
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("learnkit.runtime.git.LIMIT", 3 * LONG)
@@ -84,10 +69,8 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
-    folder = tmp_path / "repo"
-    folder.mkdir()
-    git(folder, "init -q")
-    commit(folder, "first")
+    folder = begun(tmp_path / "repo")
+    commit(folder, "first", "first")
     return folder
 
 
@@ -124,7 +107,7 @@ def prepared(trees: WorktreeRegistry) -> None:
     """Two worktrees, each with a commit."""
     for name in ("slow", "other"):
         trees.create(name)
-        commit(trees.path(name), name)
+        commit(trees.path(name), name, name)
 
 
 @pytest.mark.slow
@@ -299,7 +282,7 @@ def test_killed_at_every_git_command_of_using_one(
     while True:
         name = f"t{number}"
         trees.create(name)
-        commit(trees.path(name), name)
+        commit(trees.path(name), name, name)
         if not killed(repo, what, name, number, when):
             break
         there = name in {tree.name for tree in trees.all() if tree.status == "active"}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from logged import outputs
 from teams import spawn, when
 
 import learnkit as lk
@@ -35,10 +36,6 @@ def ran(repo: Path, *steps: Any, board: lk.TaskBoard | None = None, **options: A
     agent = lk.Agent(client, [lk.Worktrees(repo, board, **options)])
     agent.run("Go.")
     return agent
-
-
-def outputs(agent: lk.Agent) -> list[str]:
-    return [e.data["output"] for e in agent.events if e.type == "tool.ended"]
 
 
 def emitted(agent: lk.Agent) -> list[str]:

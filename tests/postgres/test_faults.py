@@ -253,8 +253,7 @@ def test_a_chat_and_a_worker_wait_out_an_outage_and_go_on(
     with ExitStack() as stack:
         stack.callback(backend.close)
         api = stack.enter_context(serving(crew))
-        env = {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": api.url}
-        env |= {"LEARNKIT_BACKEND": own_address, "XDG_STATE_HOME": str(tmp_path)}
+        env = {**api.env, "LEARNKIT_BACKEND": own_address, "XDG_STATE_HOME": str(tmp_path)}
         worker = subprocess.Popen(
             [*CLI, "join", "--name", "alice", "--workspace", str(tmp_path / "alice"), "--yes"],
             env={**os.environ, **env},

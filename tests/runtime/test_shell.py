@@ -354,18 +354,11 @@ def test_a_file_of_a_terabyte_without_content_is_not_read(tmp_path: Path) -> Non
 # The environment
 
 
-def test_keys_are_not_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AWS_SECRET_ACCESS_KEY", "BASH_ENV"):
-        monkeypatch.setenv(name, "hidden-value")
-    output = run("env", tmp_path).output
-    assert "hidden-value" not in output
-    assert "ANTHROPIC" not in output
-
-
 def test_the_environment_is_this_list_and_no_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("HOME", "TERM", "TMPDIR", "USER"):
+    keys = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AWS_SECRET_ACCESS_KEY", "BASH_ENV")
+    for name in ("HOME", "TERM", "TMPDIR", "USER", *keys):
         monkeypatch.setenv(name, "/tmp")
     lines = LocalShell({"MINE": "yes"}).run("env", tmp_path).output.splitlines()
     names = {line.split("=")[0] for line in lines}

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import gone
 
 from learnkit.errors import UsageError
 from learnkit.mechanisms.coding import CodingTools
@@ -121,21 +122,7 @@ def test_nothing_stays_behind(workspace: Path, escape: str, then: str, timed_out
     command = f"{command} {then}"
     result = BwrapShell().run(command, workspace, timeout=0.5 if timed_out else 60)
     assert result.timed_out == timed_out
-    deadline = time.monotonic() + 5
-    while (left := _processes_with(name)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert left == []
-
-
-def _processes_with(name: str) -> list[str]:
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if name.encode() in entry.read_bytes():
-                found.append(entry.parent.name)
-        except OSError:  # it has just ended
-            continue
-    return found
+    assert gone(name)
 
 
 def test_stop_ends_it(workspace: Path) -> None:

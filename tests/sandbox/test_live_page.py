@@ -63,8 +63,7 @@ def test_the_whole_chat_in_a_sandbox(
     ]
     with serving(script) as server:
         env = {
-            "ANTHROPIC_API_KEY": "for-a-local-server",
-            "ANTHROPIC_BASE_URL": server.url,
+            **server.env,
             "XDG_STATE_HOME": str(tmp_path / "state"),
             "LEARNKIT_REPRODUCIBLE": "0",
             "PYTHONPATH": str(ROOT),
@@ -97,8 +96,7 @@ def test_only_the_commands_of_a_script_in_a_sandbox(repo: Path) -> None:
             cwd=repo,
             env={
                 **os.environ,
-                "ANTHROPIC_API_KEY": "for-a-local-server",
-                "ANTHROPIC_BASE_URL": server.url,
+                **server.env,
                 "LEARNKIT_REPRODUCIBLE": "0",
                 "PYTHONPATH": str(ROOT),
             },

@@ -233,9 +233,8 @@ class Run:
     def go(self, tasks: int) -> Summary:
         """Run until there were enough tasks and kills, and everything is done."""
         with serving(crew) as api:
-            env = {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": api.url}
-            self.lead = Lead(self._folder, {**env, SETTING: self._url})
-            self.workers = {one: Worker(self._folder, self._url, one, env) for one in NAMES}
+            self.lead = Lead(self._folder, {**api.env, SETTING: self._url})
+            self.workers = {one: Worker(self._folder, self._url, one, api.env) for one in NAMES}
             try:
                 while self._step(tasks):
                     time.sleep(0.05)

@@ -90,6 +90,11 @@ class MessagesServer:
     lock: threading.Lock = field(default_factory=threading.Lock)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
+    @property
+    def env(self) -> dict[str, str]:
+        """The environment of a program that is to ask it."""
+        return {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": self.url}
+
     def respond(
         self, path: str, body: dict[str, Any], beta: bool = False
     ) -> tuple[int, dict[str, Any]]:

@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pyte
 from project import ROOT
 
@@ -28,12 +27,6 @@ CHAT = (sys.executable, "-m", "learnkit", "chat")
 
 ENTER, ALT_ENTER, CTRL_C, CTRL_D, CTRL_J = "\r", "\x1b\r", "\x03", "\x04", "\n"
 TAB, UP, CTRL_U, BACKSPACE, DOWN = "\t", "\x1b[A", "\x15", "\x7f", "\x1b[B"
-
-
-def running(mark: str) -> bool:
-    """Whether a process has this in its command line."""
-    lines = (" ".join(one.info["cmdline"] or []) for one in psutil.process_iter(["cmdline"]))
-    return any(mark in line for line in lines)
 
 
 class Screen:
@@ -152,6 +145,12 @@ class Screen:
         while self.pump(0.1):
             pass
         return self.process.wait()
+
+    def leave(self) -> None:
+        """Press Ctrl-D, which ends a chat, and leaves the terminal as it was."""
+        self.type(CTRL_D)
+        assert self.ended() == 0
+        assert self.modes == self.before
 
     def close(self) -> None:
         """Leave nothing behind, whatever the test found."""

@@ -6,10 +6,17 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import learnkit as lk
 from learnkit.course.games.night.crew import when
 
-__all__ = ["Ran", "say", "send", "spawn", "tools", "when", "work"]
+__all__ = ["CLOCKS", "Ran", "done", "say", "send", "spawn", "tools", "when", "work", "worker"]
+
+#: A test on both clocks.
+CLOCKS = pytest.mark.parametrize(
+    "clock", [lk.VirtualClock, pytest.param(lk.SystemClock, marks=pytest.mark.slow)]
+)
 
 
 @lk.tool
@@ -30,6 +37,18 @@ def send(to: str, content: str) -> Any:
 
 def say(*texts: str) -> list[Any]:
     return [lk.say(text) for text in texts]
+
+
+def done(id: int) -> Any:
+    return lk.use("task_update", task_id=id, status="completed", result_summary="by me")
+
+
+def worker(request: Any) -> Any:
+    """A model that completes the task that it was given last, if it has not done so."""
+    said = request["messages"][-1]["content"]
+    if found := re.findall(r"<auto-claimed>Task #(\d+)", str(said)):
+        return done(int(found[-1]))
+    return lk.say("done")
 
 
 def tools(name: str, role: str) -> list[lk.Mechanism]:

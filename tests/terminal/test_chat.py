@@ -17,9 +17,10 @@ from typing import Any
 import anthropic
 import pytest
 from messages_server import serving
+from processes import processes
 from project import ROOT
 from rich.console import Console
-from screen import CTRL_C, CTRL_D, ENTER, Screen, running
+from screen import CTRL_C, CTRL_D, ENTER, Screen
 
 import learnkit as lk
 from learnkit.core.catalog import DEFAULT_MODEL, MODELS
@@ -378,7 +379,6 @@ def test_every_command_answers(tmp_path: Path) -> None:
         "there are no skills",
         "will be summarised with the next turn",
         "all: ",
-        "run.ended",
         "there is no /nothing; there are: /help, ",
     ):
         assert said in talk.text, said
@@ -420,25 +420,6 @@ def test_a_server_that_cannot_be_reached_is_named_at_each_try(tmp_path: Path) ->
     assert len(tries) > 5
     assert [line for line in tries if f"no connection to the API at {server.url}" not in line] == []
     assert any(f"the API at {server.url}" in line and "check the network" in line for line in lines)
-
-
-def test_a_cancelled_call_says_how_long_it_ran(tmp_path: Path) -> None:
-    def model(request: Any) -> Any:
-        return lk.use("slow") if len(request["messages"]) < 3 else lk.say("on")
-
-    @lk.tool(read_only=True)
-    def slow() -> str:
-        """Take 90 seconds, and then have the user press Ctrl-C."""
-        talk_clock.sleep(90.0)
-        raise KeyboardInterrupt
-
-    client = lk.scripted(model)
-    talk_clock = client.clock
-    agent = lk.Agent(client, tools=[slow])
-    with client.clock, pytest.raises(KeyboardInterrupt):
-        agent.run("go")
-    (ended,) = [event.data for event in agent.events if event.type == "tool.ended"]
-    assert (ended["how"], ended["seconds"]) == ("cancelled", 90.0)
 
 
 def test_ctrl_c_cancels_the_turn_and_the_array_stays_valid(tmp_path: Path) -> None:
@@ -547,10 +528,10 @@ def test_live_in_a_terminal_with_ctrl_c(tmp_path: Path, live: Any) -> None:
         terminal.type(f"sleep{ENTER}")
         terminal.expect("Run it?")
         terminal.type(f"o{ENTER}")
-        terminal.until(lambda: running(f"sleep {mark}"), "the command")
+        terminal.until(lambda: processes(f"sleep {mark}"), "the command")
         terminal.type(CTRL_C)
         terminal.expect("(cancelled; the conversation is kept)")
-        terminal.until(lambda: not running(f"sleep {mark}"), "the end of the command")
+        terminal.until(lambda: not processes(f"sleep {mark}"), "the end of the command")
         terminal.type(f"and now?{ENTER}")
         terminal.expect("I am still here.")
         terminal.expect("2 turns] >")

@@ -23,12 +23,11 @@ def ask(
 ) -> tuple[subprocess.CompletedProcess[str], MessagesServer]:
     """Ask for an answer in a workspace."""
     with serving(script, **server) as api:
-        env = {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": api.url}
         folders = {"XDG_CONFIG_HOME": str(work.parent / "config")}
         done = subprocess.run(
             [sys.executable, "-m", "learnkit", "chat", "-p", *options],
             cwd=work,
-            env={**os.environ, **env, **folders, "XDG_STATE_HOME": str(work.parent / "state")},
+            env={**os.environ, **api.env, **folders, "XDG_STATE_HOME": str(work.parent / "state")},
             input=stdin,
             capture_output=True,
             text=True,
@@ -131,12 +130,11 @@ def test_json_is_there_whatever_happens(
 
 def test_a_reader_that_leaves_ends_it_without_a_traceback(work: Path) -> None:
     with serving([lk.say("one " * 50_000)]) as api:
-        env = {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": api.url}
         command = f"{sys.executable} -m learnkit chat -p hello --stream-json | head -c 10"
         done = subprocess.run(
             ["bash", "-c", f"{command}; exit ${{PIPESTATUS[0]}}"],
             cwd=work,
-            env={**os.environ, **env},
+            env={**os.environ, **api.env},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -7,14 +7,14 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fault_run import Run, sqlite
+from processes import until
 from project import ROOT
 from typer.testing import CliRunner
 
@@ -58,13 +58,6 @@ def joined(folder: Path, url: str, name: str, *more: str) -> Iterator[subprocess
     finally:
         process.kill()
         process.communicate()
-
-
-def until(met: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
-    while not met():
-        assert time.monotonic() < end, "it did not come to pass"
-        time.sleep(0.05)
 
 
 def status(backend: Backend, name: str) -> str:

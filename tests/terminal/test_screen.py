@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 from messages_server import MessagesServer, serving
+from processes import processes
 from screen import (
     ALT_ENTER,
     BACKSPACE,
     CTRL_C,
-    CTRL_D,
     CTRL_J,
     CTRL_U,
     DOWN,
@@ -27,7 +27,6 @@ from screen import (
     TAB,
     UP,
     Screen,
-    running,
 )
 
 import learnkit as lk
@@ -57,8 +56,7 @@ class Desk:
     ) -> Screen:
         """Start a chat, whose model answers by a script; as a new process for tests of its end."""
         self.server = server = self._stack.enter_context(serving(script, pace=pace))
-        env = {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": server.url}
-        env["XDG_STATE_HOME"] = str(self.state)
+        env = {**server.env, "XDG_STATE_HOME": str(self.state)}
         screen = Screen(str(self.work), *options, columns=columns, forked=forked, **env)
         self._stack.callback(screen.close)
         screen.expect(ready)
@@ -83,12 +81,6 @@ def during(screen: Screen, seconds: float) -> None:
         screen.pump(left)
 
 
-def leave(screen: Screen) -> None:
-    screen.type(CTRL_D)
-    assert screen.ended() == 0
-    assert screen.modes == screen.before
-
-
 # What is typed
 
 
@@ -106,14 +98,14 @@ def test_a_prompt_may_have_several_lines_and_a_pasted_one_is_one_message(desk: D
     screen.type(ENTER)
     screen.expect("Read.", times=2)
     assert desk.said().strip() == "first\nsecond\nthird"
-    leave(screen)
+    screen.leave()
 
 
 def test_the_history_outlives_the_chat_and_lies_outside_of_the_workspace(desk: Desk) -> None:
     first = desk.chat(lambda body: lk.say("Done."))
     first.type(f"remember{ALT_ENTER}this{ENTER}")
     first.expect("Done.")
-    leave(first)
+    first.leave()
     file = desk.state / "learnkit" / "chat_history"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert not [path for path in desk.work.rglob("*") if "history" in path.name]
@@ -123,7 +115,7 @@ def test_the_history_outlives_the_chat_and_lies_outside_of_the_workspace(desk: D
     second.type(ENTER)
     second.expect("Again.")
     assert desk.said() == "remember\nthis"
-    leave(second)
+    second.leave()
 
 
 def test_a_history_that_cannot_be_written_ends_nothing(desk: Desk) -> None:
@@ -131,7 +123,7 @@ def test_a_history_that_cannot_be_written_ends_nothing(desk: Desk) -> None:
     screen = desk.chat(lambda body: lk.say("Done."))
     screen.type(f"go{ENTER}")
     screen.expect("Done.")
-    leave(screen)
+    screen.leave()
 
 
 def test_commands_and_paths_are_completed(desk: Desk) -> None:
@@ -158,7 +150,7 @@ def test_commands_and_paths_are_completed(desk: Desk) -> None:
     assert file["text"] == (
         '<attachment path="source/parser.py">\nlimit = 30\n< /attachment>\n\n</attachment>'
     )
-    leave(screen)
+    screen.leave()
 
 
 def test_what_is_typed_while_the_model_works_stays_in_its_line_and_follows_the_results(
@@ -173,7 +165,7 @@ def test_what_is_typed_while_the_model_works_stays_in_its_line_and_follows_the_r
     os.mkfifo(desk.work / "go")
     screen = desk.chat(script, "--yes")
     screen.type(f"begin{ENTER}")
-    while not running(mark):  # keys, all the time that lines are printed
+    while not processes(mark):  # keys, all the time that lines are printed
         screen.type("the next one\x15")
         screen.pump(0.01)
     screen.type("the next one")
@@ -188,7 +180,7 @@ def test_what_is_typed_while_the_model_works_stays_in_its_line_and_follows_the_r
     calls = [line for line in screen.lines if re.match(r" +\d+ bash", line)]
     assert len(calls) == 9
     assert all(re.fullmatch(r" +\d bash .* ✓ \d\.\d s: .*", line) for line in calls)
-    leave(screen)
+    screen.leave()
 
 
 @widths
@@ -215,7 +207,7 @@ def test_what_is_said_while_a_job_runs_reaches_the_model_before_the_job_ends(
     assert re.search(r"Job \w{8}: completed after \d\.\d s: “built”", screen.words)
     assert desk.said(2)[0]["text"] == "The user says meanwhile:\npaint it red"
     assert (desk.work / "colour").read_text() == "red\n"
-    leave(screen)
+    screen.leave()
 
 
 # What is shown
@@ -237,7 +229,7 @@ def test_a_reply_is_markdown_and_wrapped_at_words(desk: Desk, columns: int) -> N
     shown = re.findall(r"word\d+", screen.text)
     assert shown == words.split()
     assert max(map(len, screen.lines)) <= columns
-    leave(screen)
+    screen.leave()
 
 
 @widths
@@ -256,7 +248,7 @@ def test_a_call_is_one_line_and_can_be_unfolded(desk: Desk, columns: int) -> Non
     screen.expect("result number 9 of the long command")
     screen.type(f"/show 2{ENTER}")
     screen.expect("there is no call 2; there are 1 call so far")
-    leave(screen)
+    screen.leave()
 
 
 @widths
@@ -283,7 +275,7 @@ def test_while_a_command_runs_its_last_lines_are_seen_and_kept_when_it_is_cancel
     screen.expect("Which row?")
     result = desk.server.bodies[-1]["messages"][2]["content"][0]["content"]
     assert result.startswith("Cancelled: the run was interrupted.\nrow 1 of it\n")
-    leave(screen)
+    screen.leave()
 
 
 def test_control_characters_of_a_model_or_a_file_never_reach_the_terminal(desk: Desk) -> None:
@@ -296,7 +288,7 @@ def test_control_characters_of_a_model_or_a_file_never_reach_the_terminal(desk: 
     screen.expect("ended after")
     assert screen.words.count("␛]0;owned␇") >= 2
     assert screen.title != "owned"
-    leave(screen)
+    screen.leave()
 
 
 def test_another_size_of_the_window_is_noticed(desk: Desk) -> None:
@@ -306,7 +298,7 @@ def test_another_size_of_the_window_is_noticed(desk: Desk) -> None:
     screen.expect("word", times=30)
     screen.expect("1 turn")
     assert max(len(line) for line in screen.lines if "word" in line) <= 40
-    leave(screen)
+    screen.leave()
 
 
 def test_what_waited_for_its_turn_is_back_in_the_input_after_ctrl_c(desk: Desk) -> None:
@@ -314,7 +306,7 @@ def test_what_waited_for_its_turn_is_back_in_the_input_after_ctrl_c(desk: Desk) 
     script = [lk.use("bash", command=f"sleep {mark}"), lk.say("Edited.")]
     screen = desk.chat(script, "--yes")
     screen.type(f"go{ENTER}")
-    screen.until(lambda: running(f"sleep {mark}"), "the command")
+    screen.until(lambda: processes(f"sleep {mark}"), "the command")
     screen.type(f"the next{ENTER}")
     screen.expect("queued (↑ takes it back): the next")
     screen.type(UP)
@@ -327,7 +319,7 @@ def test_what_waited_for_its_turn_is_back_in_the_input_after_ctrl_c(desk: Desk) 
     screen.type(f", changed{ENTER}")
     screen.expect("Edited.")
     assert desk.said() == "the next one, changed"
-    leave(screen)
+    screen.leave()
 
 
 def test_a_prompt_that_the_api_refuses_is_back_in_the_input_and_sent_once(desk: Desk) -> None:
@@ -354,7 +346,7 @@ def test_a_prompt_that_the_api_refuses_is_back_in_the_input_and_sent_once(desk: 
     screen.until(lambda: screen.text.endswith("> /compact\n  and then"), "what waited")
     assert len(desk.server.bodies) == 4
     screen.type(f"{CTRL_U}{BACKSPACE}{CTRL_U}")
-    leave(screen)
+    screen.leave()
 
 
 def test_after_going_back_the_prompt_is_in_the_input_to_be_changed(desk: Desk) -> None:
@@ -369,7 +361,7 @@ def test_after_going_back_the_prompt_is_in_the_input_to_be_changed(desk: Desk) -
     screen.type(f" red{ENTER}")
     screen.expect("Other one.")
     assert [m["content"] for m in desk.server.bodies[-1]["messages"]] == ["make it red"]
-    leave(screen)
+    screen.leave()
 
 
 @widths
@@ -378,7 +370,7 @@ def test_a_session_is_taken_from_a_list_with_arrow_keys(desk: Desk, columns: int
         screen = desk.chat([lk.say(f"I {said}.")])
         screen.type(f"{said}{ENTER}")
         screen.expect("1 turn")
-        leave(screen)
+        screen.leave()
     screen = desk.chat([lk.say("On.")], "--resume", columns=columns, ready="Ctrl-C leaves")
     screen.until(lambda: bool(re.search(r"> +1\. 2.*draw", screen.text)), "the latest one, chosen")
     assert max(map(len, screen.lines)) <= columns
@@ -387,7 +379,7 @@ def test_a_session_is_taken_from_a_list_with_arrow_keys(desk: Desk, columns: int
     screen.type(f"go on{ENTER}")
     screen.expect("On.")
     assert desk.server.bodies[0]["messages"][0]["content"] == "parse dates"
-    leave(screen)
+    screen.leave()
     screen = desk.chat([], "--resume", columns=columns, ready="Ctrl-C leaves")
     screen.type(CTRL_C)
     assert screen.ended() == 0
@@ -438,7 +430,7 @@ def test_an_edit_is_asked_about_with_its_diff_while_a_teammate_works_on(
     screen.type(f"O{ENTER}")
     screen.expect("The limit is 31.")
     assert "limit = 31" in file.read_text()
-    leave(screen)
+    screen.leave()
 
 
 def test_what_was_being_typed_is_no_answer_and_comes_back(desk: Desk) -> None:
@@ -460,7 +452,7 @@ def test_what_was_being_typed_is_no_answer_and_comes_back(desk: Desk) -> None:
     screen.expect("As you like.")
     assert desk.said() == "add a test"
     assert not (desk.work / "made").exists()
-    leave(screen)
+    screen.leave()
 
 
 # Ends
@@ -471,10 +463,10 @@ def test_the_first_ctrl_c_stops_what_runs_and_the_second_leaves(desk: Desk) -> N
     script = [lk.use("bash", command=f"sleep {mark}"), lk.say("Still here."), lk.say("Never.")]
     screen = desk.chat(script, "--yes")
     screen.type(f"go{ENTER}")
-    screen.until(lambda: running(f"sleep {mark}"), "the command")
+    screen.until(lambda: processes(f"sleep {mark}"), "the command")
     screen.type(CTRL_C)
     screen.expect("(cancelled; the conversation is kept)")
-    screen.until(lambda: not running(f"sleep {mark}"), "the end of the command")
+    screen.until(lambda: not processes(f"sleep {mark}"), "the end of the command")
     screen.type(f"and now?{ENTER}")
     screen.expect("Still here.")  # the server has checked the message array
     screen.type(f"half a line{CTRL_C}")
@@ -497,12 +489,12 @@ def test_a_signal_ends_it_and_leaves_nothing_behind(
     if when != "idle":
         screen.type(f"go{ENTER}")
     if when == "running":
-        screen.until(lambda: running(f"sleep {mark}"), "the command")
+        screen.until(lambda: processes(f"sleep {mark}"), "the command")
     if when == "asking":
         screen.expect("Run it?")
     screen.process.send_signal(number)
     assert screen.ended() == 128 + number
-    assert not running(f"sleep {mark}")
+    assert not processes(f"sleep {mark}")
     assert "Traceback" not in screen.text
     if number == signal.SIGTERM:
         assert screen.modes == screen.before

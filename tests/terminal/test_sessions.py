@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from full_disk import room
 from messages_server import serving
 from project import ROOT
 
@@ -30,12 +30,10 @@ class Pipe:
     def __init__(self, work: Path, script: Any, *options: str) -> None:
         self.work, self.stack = work, ExitStack()
         self.server = self.stack.enter_context(serving(script))
-        env = {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": self.server.url}
+        env = {**os.environ, **self.server.env}
         pipe: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         self.process = self.stack.enter_context(
-            subprocess.Popen(
-                [*CHAT, str(work), "--yes", *options], cwd=ROOT, env={**os.environ, **env}, **pipe
-            )
+            subprocess.Popen([*CHAT, str(work), "--yes", *options], cwd=ROOT, env=env, **pipe)
         )
         self.stack.callback(self.process.kill)
 
@@ -173,11 +171,10 @@ def test_plan_mode_is_back_with_the_conversation_until_the_plan_is_approved(tmp_
         ("--continue", [], "", "mode: default"),
     ):
         with serving(script) as api:
-            env = {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": api.url}
             done = subprocess.run(
                 [*chat, option],
                 input=f"{lines}/permissions\n",
-                env={**os.environ, **env},
+                env={**os.environ, **api.env},
                 capture_output=True,
                 text=True,
                 check=True,
@@ -213,12 +210,8 @@ def test_what_a_full_disk_has_kept_out_of_the_file_follows_when_there_is_room(
 ) -> None:
     record = Record(tmp_path)
     log_of(record, "one")
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (record.path.stat().st_size + 20, hard))
-    try:
+    with room(record.path.stat().st_size + 20):
         log_of(record, "two", "three")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert record.problem.startswith("this session is not saved at present: ")
     log_of(record, "four")
     assert record.problem == ""

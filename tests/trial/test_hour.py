@@ -23,7 +23,7 @@ from typing import Any
 
 import psutil
 import pytest
-from screen import CTRL_C, CTRL_D, ENTER, Screen
+from screen import CTRL_C, ENTER, Screen
 
 from learnkit.core.catalog import DEFAULT_MODEL, PRICES
 
@@ -148,8 +148,7 @@ class Desk:
     def chat(self, day: Day, *options: str, forked: bool = True) -> Screen:
         """Start a chat in the repository; as a new process where it will be killed."""
         env = {
-            "ANTHROPIC_API_KEY": "for-a-local-server",
-            "ANTHROPIC_BASE_URL": day.url,
+            **day.env,
             "LEARNKIT_MODEL": DEFAULT_MODEL,
             "XDG_STATE_HOME": str(self.folder / "state"),
             "XDG_CONFIG_HOME": str(self.folder / "config"),
@@ -324,12 +323,6 @@ def nothing_runs(desk: Desk, within: float = 20.0) -> None:
         time.sleep(0.05)
 
 
-def leave(screen: Screen) -> None:
-    screen.type(CTRL_D)
-    assert screen.ended() == 0
-    assert screen.modes == screen.before
-
-
 # The hour
 
 DECISION = "means are rounded to three digits"
@@ -473,7 +466,7 @@ def test_an_hour_of_work(desk: Desk) -> None:
         assert found is not None
         lost = len(day.delivered) - int(found[1])
         assert 0 <= lost <= 3  # for each agent, at most the reply that was on its way to it
-        leave(screen)
+        screen.leave()
         in_a_script(desk, day)
         assert day.completions() == {id: 1 for id in range(1, 5)}
         assert day.twice == set()
@@ -692,7 +685,7 @@ def test_the_work_gets_done_with_a_server_that_misbehaves_in_every_way(desk: Des
         ways = {"400", *map(str, BURST), "bare", "cut"}
         assert {one.split()[0] for one in day.failures} == ways
         check_cost(screen, day.delivered)
-        leave(screen)
+        screen.leave()
         assert day.completions() == {1: 1}
         assert day.twice == set()
     told = json.dumps(day.bodies)

@@ -4,46 +4,18 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import Any
 
 import pytest
 from canvases import drawn, inside
 from static_page import Page
+from workday import RACING, Step, log_of, race
 
-from learnkit.events.log import EventLog
 from learnkit.views.drawing import static
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape
 from learnkit.views.schedule import COLUMNS, Schedule
 
-Step = tuple[str, str, dict[str, Any]]
-
-
-def log_of(*steps: Step) -> EventLog:
-    log = EventLog()
-    for lane, type, data in steps:
-        log.append(type, lane=lane, time=float(len(log)), **data)
-    return log
-
-
-def did(who: str, type: str, messages: list[str], content: list[str]) -> Step:
-    return who, f"race.{type}", {"texts": messages, "content": content}
-
-
-STARTED: Step = (
-    "alice",
-    "race.started",
-    {"reader": "alice", "writers": ["bob", "carol"], "seed": 17},
-)
-LOST: Step = ("alice", "race.lost", {"text": "carol 1", "writer": "carol", "content": []})
-STORY = (
-    STARTED,
-    did("bob", "wrote", ["bob 1"], ["bob 1"]),
-    did("alice", "read", ["bob 1"], ["bob 1"]),
-    did("carol", "wrote", ["carol 1"], ["bob 1", "carol 1"]),
-    did("alice", "emptied", ["bob 1"], []),
-    LOST,
-    ("alice", "race.ended", {"texts": [], "content": [], "sent": 2, "read": 1}),
-)
+STARTED, LOST = RACING[0], RACING[5]
+STORY = [*RACING[:6], RACING[-1]]
 
 
 def some(canvas: Canvas, kind: str) -> list[Shape]:
@@ -53,23 +25,23 @@ def some(canvas: Canvas, kind: str) -> list[Shape]:
 
 def test_the_title_says_who_lost_what_and_why() -> None:
     why = "arrived between reading and emptying the file."
-    view = Schedule(log_of(*STORY))
+    view = Schedule(log_of(STORY))
     assert view.finding(view.at()) == f"carol 1 is lost: it {why}"
     assert view.because(view.at()) == "Lost of 2 messages: carol 1."
     assert view.finding(view.at(3)) == "1 message sent, none lost."
-    bob = did("bob", "wrote", ["bob 2"], ["bob 1", "carol 1", "bob 2"])
-    also = ("alice", "race.lost", {"text": "bob 2"})
-    two = Schedule(log_of(*STORY[:4], bob, STORY[4], LOST, also))
+    bob = race("bob", "wrote", ["bob 2"], ["bob 1", "carol 1", "bob 2"])
+    also: Step = ("alice", "race.lost", {"text": "bob 2"})
+    two = Schedule(log_of([*STORY[:4], bob, STORY[4], LOST, also]))
     assert two.finding(two.at()) == f"2 of 3 messages are lost: they {why}"
     assert two.because(two.at()) == "Lost of 3 messages: carol 1 and bob 2."
-    safe = Schedule(log_of(*STORY[:3], STORY[4]))
+    safe = Schedule(log_of([*STORY[:3], STORY[4]]))
     assert safe.finding(safe.at()) == "1 message sent, none lost."
     assert safe.because(safe.at()) == "No message arrives between the two steps of alice."
 
 
 def test_a_message_is_an_arrow_from_its_writer_into_the_file_and_reading_one_out_of_it() -> None:
     for width in (WIDE, NARROW):
-        canvas = drawn(Schedule(log_of(*STORY)), width=width)
+        canvas = drawn(Schedule(log_of(STORY)), width=width)
         x = {name: canvas[f"life {name}"].x for name in ("of bob", "of carol", "file", "of alice")}
         x = {name.removeprefix("of "): at for name, at in x.items()}
         assert x["bob"] < x["carol"] < x["file"] < x["alice"]
@@ -93,7 +65,7 @@ def test_a_message_is_an_arrow_from_its_writer_into_the_file_and_reading_one_out
 
 
 def test_a_lost_message_is_marked_by_glyph_word_and_colour_where_it_was_written_and_lost() -> None:
-    view = Schedule(log_of(*STORY))
+    view = Schedule(log_of(STORY))
     assert "error" not in {one.mark for one in drawn(view, 5).shapes}
     after = drawn(view)
     assert [one.key for one in after.shapes if one.mark == "error"] == [
@@ -105,7 +77,7 @@ def test_a_lost_message_is_marked_by_glyph_word_and_colour_where_it_was_written_
 
 @pytest.mark.parametrize("width", [WIDE, 700, 500, NARROW])
 def test_what_is_lost_is_within_the_picture_and_said_in_full(width: float) -> None:
-    canvas = drawn(Schedule(log_of(*STORY)), width=width)
+    canvas = drawn(Schedule(log_of(STORY)), width=width)
     assert inside(canvas["lost 3"], canvas)
     assert not canvas["lost 3"].lines[0].endswith("…")
 
@@ -115,10 +87,10 @@ def test_nothing_is_written_over_something_else() -> None:
     start = {"reader": "alice", "writers": ["bob", "carol", "dan"], "seed": 1}
     messages = [f"{name} {n}" for name, n in many]
     steps = [
-        did(one.split()[0], "wrote", [one], messages[: n + 1]) for n, one in enumerate(messages)
+        race(one.split()[0], "wrote", [one], messages[: n + 1]) for n, one in enumerate(messages)
     ]
-    read = did("alice", "read", messages, messages)
-    view = Schedule(log_of(("alice", "race.started", start), *steps, read))
+    read = race("alice", "read", messages, messages)
+    view = Schedule(log_of([("alice", "race.started", start), *steps, read]))
     for width in (WIDE, 500, NARROW):
         canvas = drawn(view, width=width)
         heads = sorted(some(canvas, "head"), key=lambda one: one.x)
@@ -135,8 +107,8 @@ def test_nothing_is_written_over_something_else() -> None:
 @pytest.mark.parametrize(("writers", "steps"), [(1, 0), (1, 200), (30, 200)])
 def test_it_stays_small_however_long_the_run_and_many_its_people(writers: int, steps: int) -> None:
     many = [f"w{number % writers} {number}" for number in range(steps)]
-    events = [did(one.split()[0], "wrote", [one], many[: at + 1]) for at, one in enumerate(many)]
-    view = Schedule(log_of(STARTED, *events))
+    events = [race(one.split()[0], "wrote", [one], many[: at + 1]) for at, one in enumerate(many)]
+    view = Schedule(log_of([STARTED, *events]))
     assert len(view.html().encode()) < static.LIMIT
     assert bool(re.search(r"1\d\d earlier steps left out", view.html())) == (steps == 200)
     assert len(view.at().people) == min(COLUMNS, 3 + writers * (steps > 0))
