@@ -47,7 +47,8 @@ def launch(command: list[str], env: dict[str, str], cwd: str | None = None, **_:
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         _SOURCES.append(subprocess.Popen([sys.executable, "-u", __file__], **pipes))
     source = _SOURCES[0]
-    assert source.stdin and source.stdout
+    assert source.stdin
+    assert source.stdout
     arguments = command[command.index(LAUNCHER) :]
     env = {**env, "JPY_PARENT_PID": str(source.pid)}
     source.stdin.write(json.dumps({"argv": arguments, "env": env, "cwd": cwd or "."}) + "\n")
@@ -64,6 +65,7 @@ def main() -> None:
     for line in sys.stdin:
         if os.fork() == 0:
             return _become(**json.loads(line))
+    return None
 
 
 def _become(argv: list[str], env: dict[str, str], cwd: str) -> None:
