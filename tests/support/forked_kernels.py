@@ -64,7 +64,8 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
     for line in sys.stdin:
         if os.fork() == 0:
-            return _become(**json.loads(line))
+            _become(**json.loads(line))
+            return
     return None
 
 
