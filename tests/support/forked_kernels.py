@@ -66,7 +66,7 @@ def main() -> None:
         if os.fork() == 0:
             _become(**json.loads(line))
             return
-    return None
+    return
 
 
 def _become(argv: list[str], env: dict[str, str], cwd: str) -> None:
