@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import dying
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threads import all_at_once
 
 from learnkit.backends.files.store import (
     Document,
@@ -124,16 +124,12 @@ def test_what_json_cannot_hold_is_refused_and_the_old_value_stays(
 def test_threads_take_turns_and_a_holder_may_ask_again(tmp_path: Path) -> None:
     document = Document(tmp_path / "a.json")
 
-    def count() -> None:
+    def count(_: object) -> None:
         for _ in range(50):
             with locked(tmp_path), document.change({"n": 0}) as value:
                 value["n"] += 1
 
-    threads = [threading.Thread(target=count) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    all_at_once(count, *range(4))
     assert document.read() == {"n": 200}
 
 

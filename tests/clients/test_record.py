@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from messages_server import CUT, serving
 from profiles import examples
+from threads import all_at_once
 
 import learnkit as lk
 from learnkit.clients.recordings.record import Recorder
@@ -258,11 +258,7 @@ def test_lanes_asking_at_once_lose_no_turn(path: Path) -> None:
         for _ in range(3):
             ask(client)
 
-    threads = [threading.Thread(target=lane, args=(f"a{n}",)) for n in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    all_at_once(lane, *(f"a{n}" for n in range(8)))
     turns = Recording.load(path).turns
     assert len({turn.id for turn in turns}) == len(turns) == 24
     assert sorted(int(turn.answer.content[0]["text"]) for turn in turns) == list(range(24))

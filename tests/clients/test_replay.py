@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import anthropic
 import pytest
 from messages_server import serving
+from threads import all_at_once
 
 import learnkit as lk
 from learnkit.clients.recordings.recording import Recording, Turn
@@ -288,15 +288,10 @@ def test_threads_that_ask_at_once_are_all_answered(tmp_path: Path) -> None:
     client = lk.connect(recording=path, clock=lk.SystemClock())
     texts: list[str] = []
 
-    def run() -> None:
-        token = LANE.set("lead")
+    def run(_: object) -> None:
+        LANE.set("lead")  # of this thread
         agent = lk.Agent(client, [lk.Toolbox(note)], system="Take notes.")
         texts.append(agent.run("Note a, b and c.").text)
-        LANE.reset(token)
 
-    threads = [threading.Thread(target=run) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    all_at_once(run, *range(8))
     assert texts == ["Three notes."] * 8

@@ -79,15 +79,20 @@ def test_a_request_without_a_reply_is_an_error_that_is_not_tried_again(
     assert asked == 1
 
 
-def test_after_a_body_that_is_too_long_the_connection_is_over() -> None:
+def answered(body: bytes, head: str = "") -> bytes:
+    """What comes on the connection of a request, up to its end."""
     with MessagesServer([lk.say("x")]) as server:
         host, _, port = server.url.removeprefix("http://").partition(":")
         with socket.create_connection((host, int(port)), timeout=10) as line:
-            head = f"POST /v1/messages HTTP/1.1\r\nHost: {host}:{port}\r\n"
-            line.sendall(f"{head}Content-Length: {LONGEST + 1}\r\n\r\n".encode())
-            line.sendall(bytes(LONGEST + 1))
+            head = f"POST /v1/messages HTTP/1.1\r\nHost: {host}:{port}\r\n{head}"
+            line.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode())
+            line.sendall(body)
             with line.makefile("rb") as answer:
-                assert answer.read().count(b"HTTP/1.1 4") == 1  # up to its end
+                return answer.read()
+
+
+def test_after_a_body_that_is_too_long_the_connection_is_over() -> None:
+    assert answered(bytes(LONGEST + 1)).count(b"HTTP/1.1 4") == 1
 
 
 def test_a_header_names_the_agent_that_asks() -> None:
@@ -121,11 +126,5 @@ def test_a_web_page_cannot_ask(headers: dict[str, str], status: int) -> None:
 
 
 def test_a_client_that_wants_the_connection_closed_reads_to_its_end() -> None:
-    with MessagesServer([lk.say("x")]) as server:
-        host, _, port = server.url.removeprefix("http://").partition(":")
-        body = json.dumps(BODY).encode()
-        head = f"POST /v1/messages HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n"
-        with socket.create_connection((host, int(port)), timeout=10) as line:
-            line.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-            with line.makefile("rb") as answer:
-                assert answer.read().startswith(b"HTTP/1.1 200")
+    answer = answered(json.dumps(BODY).encode(), "Connection: close\r\n")
+    assert answer.startswith(b"HTTP/1.1 200")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threads import all_at_once
 
 from learnkit.errors import UsageError
 from learnkit.events.log import Event, EventLog
@@ -59,11 +60,7 @@ def test_threads_append_without_gaps_and_listeners_see_the_order_of_the_log() ->
         for number in range(200):
             log.append("number.counted", lane=lane, number=number)
 
-    threads = [threading.Thread(target=work, args=(f"lane {i}",)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    all_at_once(work, *(f"lane {i}" for i in range(8)))
     assert [event.seq for event in log] == list(range(1600))
     assert seen == [list(log)] * 3
     for i in range(8):

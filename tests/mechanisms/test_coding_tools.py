@@ -6,8 +6,6 @@ import os
 import re
 import shutil
 import stat
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from threads import beside, once
 
 import learnkit as lk
 from learnkit.core.agent import Agent
@@ -118,18 +117,9 @@ def test_at_the_limit_bash_is_an_error_with_what_there_is(tmp_path: Path) -> Non
 
 def test_the_stop_signal_of_the_agent_reaches_bash(tools: Tools) -> None:
     agent = Agent(lk.scripted([], lk.SystemClock()), [tools.made])
-
-    def stop_when_begun() -> None:
-        deadline = time.monotonic() + 30
-        while not (tools.folder / "begun").exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        agent.stop.set()
-
-    thread = threading.Thread(target=stop_when_begun)
-    thread.start()
-    with pytest.raises(ToolError, match=r"^hi\n\[cancelled: the run was stopped\]"):
+    cancelled = pytest.raises(ToolError, match=r"^hi\n\[cancelled: the run was stopped\]")
+    with beside(once((tools.folder / "begun").exists, agent.stop.set)), cancelled:
         tools.call("bash", agent, command="echo hi; touch begun; sleep 300")
-    thread.join()
 
 
 def test_bash_in_a_workspace_that_is_gone_hides_the_real_path(tools: Tools) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from repos import begun
 from teams import Ran, send, spawn, work
+from threads import beside
 
 import learnkit as lk
 from learnkit.backends.files.store import locked
@@ -170,12 +171,10 @@ def test_a_claim_waits_for_no_merge(tmp_path: Path) -> None:
             held.set()
             in_time.append(over.wait(30))
 
-    merging = threading.Thread(target=merge)
-    merging.start()
-    assert held.wait(20)
-    ran.go()
-    over.set()
-    merging.join()
+    with beside(merge):
+        assert held.wait(20)
+        ran.go()
+        over.set()
     assert in_time == [True]
     assert (registry.path("parser") / "here").exists()
 

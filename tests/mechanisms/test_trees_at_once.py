@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import until
 from repos import begun, branches, commit, git
+from threads import beside
 
 import learnkit as lk
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
@@ -51,12 +53,7 @@ class SlowGit(lk.LocalShell):
 
     def wait(self) -> None:
         """Wait until the command was called."""
-        pause = threading.Event()
-        for _ in range(int(LONG / 0.01)):
-            if (self._folder / "reached").exists():
-                return
-            pause.wait(0.01)
-        raise AssertionError("git was not called")
+        until((self._folder / "reached").exists, LONG)
 
     def go_on(self) -> None:
         (self._folder / "go").touch()
@@ -82,14 +79,12 @@ def trees(repo: Path) -> WorktreeRegistry:
 @contextmanager
 def meanwhile(shell: SlowGit, act: Callable[[], object]) -> Iterator[None]:
     """Run the body while another thread does something in which git waits."""
-    thread = threading.Thread(target=act)
-    thread.start()
-    try:
-        shell.wait()
-        yield
-    finally:
-        shell.go_on()
-        thread.join()
+    with beside(act):
+        try:
+            shell.wait()
+            yield
+        finally:
+            shell.go_on()
 
 
 def at_once(act: Callable[[], object], shell: SlowGit) -> None:

@@ -7,10 +7,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import psycopg
 import pytest
-from postgres import Cluster
-from sqlalchemy.engine import make_url
+from postgres import Cluster, plain
 
 _NUMBERS = itertools.count(1)
 
@@ -45,13 +43,8 @@ def own_address(cluster: Cluster) -> Iterator[str]:
 def schema(base: str) -> Iterator[str]:
     """An address whose tables are apart from all others on a server."""
     name = f"learnkit_test_{os.getpid()}_{next(_NUMBERS)}"
-    url = make_url(base)
-    parts = {"host": url.host, "port": url.port, "user": url.username, "password": url.password}
-
-    def execute(statement: str) -> None:
-        with psycopg.connect(**parts, dbname=url.database, autocommit=True) as connection:
-            connection.execute(statement)
-
-    execute(f"CREATE SCHEMA {name}")
+    with plain(base) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
     yield f"{base}{'&' if '?' in base else '?'}options=-csearch_path%3D{name}"
-    execute(f"DROP SCHEMA {name} CASCADE")
+    with plain(base) as connection:
+        connection.execute(f"DROP SCHEMA {name} CASCADE")

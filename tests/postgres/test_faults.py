@@ -18,11 +18,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from fault_run import CLI, crew
 from messages_server import serving
-from postgres import LIMIT, PASSWORD, Cluster
+from postgres import LIMIT, PASSWORD, Cluster, plain
 from screen import CTRL_C, CTRL_D, ENTER, Screen
 from sqlalchemy import func, select
 from sqlalchemy.engine import make_url
@@ -362,10 +361,8 @@ def test_a_message_that_becomes_visible_late_is_read(address: str, backend: Back
     mail = backend.mail()
     mail.open("alice")
     reader = mail.reader("alice")
-    url = make_url(address)
-    parts = {"host": url.host, "port": url.port, "user": url.username, "password": url.password}
-    options = {"dbname": url.database, "options": url.query["options"]}
-    with psycopg.connect(**parts, **options) as slow:
+    with plain(address) as slow:
+        slow.autocommit = False
         slow.execute(
             "INSERT INTO learnkit_mail (team, inbox, value, done) VALUES ('team', 'alice', %s, 0)",
             [json.dumps(Mail("", "message", "bob", "alice", "slow").to_json())],
@@ -390,9 +387,7 @@ def test_a_killed_writer_holds_up_nobody(address: str, backend: Backend) -> None
         pid = connection.connection.driver_connection.info.backend_pid  # type: ignore[union-attr]
         with ThreadPoolExecutor(1) as pool:
             claim = pool.submit(backend.board().claim, 1, "alice")
-            url = make_url(address).set(query={})
-            plain = url.render_as_string(hide_password=False).replace("+psycopg", "")
-            with psycopg.connect(plain, autocommit=True) as other:
+            with plain(address) as other:
                 waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
                 end = time.monotonic() + LIMIT
                 while other.execute(waits).fetchone() == (0,):

@@ -9,11 +9,9 @@ from contextlib import closing, contextmanager
 from threading import Event
 from typing import Any
 
-import psycopg
 import pytest
-from postgres import LIMIT
+from postgres import LIMIT, plain
 from sqlalchemy import event
-from sqlalchemy.engine import make_url
 
 import learnkit as lk
 from learnkit.backends.interface import BoardBackend
@@ -58,7 +56,7 @@ def test_two_changes_at_once_are_as_one_after_the_other(
     with (
         closing(lk.open_backend(address, create=True)) as one,
         closing(lk.open_backend(address)) as other,
-        closing(_watching(address)) as watching,
+        closing(plain(address)) as watching,
         ThreadPoolExecutor(2) as pool,
     ):
         for subject in ("a task", "another"):
@@ -95,9 +93,3 @@ def held_open(backend: Any) -> Iterator[tuple[Event, Event]]:
         yield about_to_commit, go_on
     finally:
         go_on.set()
-
-
-def _watching(address: str) -> psycopg.Connection:
-    """A third connection, which sees who waits."""
-    url = make_url(address).set(drivername="postgresql", query={})
-    return psycopg.connect(url.render_as_string(hide_password=False), autocommit=True)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from threads import beside, once
 
 from learnkit.errors import ToolError
 from learnkit.runtime import process_tree
@@ -42,16 +43,8 @@ def pid_in(path: Path) -> int:
 def run_and_stop(command: str, cwd: Path) -> ShellResult:
     """Run a command, and stop it when it has written a file called pid."""
     stop = threading.Event()
-
-    def stop_when_begun() -> None:
-        pid_in(cwd / "pid")
-        stop.set()
-
-    thread = threading.Thread(target=stop_when_begun)
-    thread.start()
-    result = run(command, cwd, stop=stop)
-    thread.join()
-    return result
+    with beside(once(lambda: pid_in(cwd / "pid"), stop.set)):
+        return run(command, cwd, stop=stop)
 
 
 def is_gone(pid: int) -> bool:
@@ -122,15 +115,11 @@ def test_a_command_that_ignores_the_request_to_end_is_killed(tmp_path: Path) -> 
 
 
 def test_an_interrupt_kills_the_command_and_goes_on_up(tmp_path: Path) -> None:
-    def interrupt_when_begun() -> None:
-        pid_in(tmp_path / "pid")
-        _thread.interrupt_main()
-
-    thread = threading.Thread(target=interrupt_when_begun)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt) as raised:
+    with (
+        beside(once(lambda: pid_in(tmp_path / "pid"), _thread.interrupt_main)),
+        pytest.raises(KeyboardInterrupt) as raised,
+    ):
         run("echo begun; setsid sleep 300 & echo $! >pid; sleep 300", tmp_path)
-    thread.join()
     assert is_gone(pid_in(tmp_path / "pid"))
     assert raised.value.__notes__ == ["begun\n"], "what it had printed is not lost"
 
@@ -287,12 +276,10 @@ def test_a_command_does_not_end_the_processes_of_another(tmp_path: Path) -> None
         command = "setsid sleep 300 & until [ -e go ]; do sleep 0.01; done; kill -0 $! && echo well"
         results.append(run(f"echo $$ >pid; {command}", tmp_path))
 
-    thread = threading.Thread(target=long)
-    thread.start()
-    pid_in(tmp_path / "pid")
-    assert run("sleep 300 &", tmp_path).code == 0
-    (tmp_path / "go").touch()
-    thread.join()
+    with beside(long):
+        pid_in(tmp_path / "pid")
+        assert run("sleep 300 &", tmp_path).code == 0
+        (tmp_path / "go").touch()
     assert results == [ShellResult("well\n", 0)]
 
 

@@ -6,11 +6,11 @@ import os
 import socket
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 from processes import gone
+from threads import beside, once
 
 from learnkit.errors import UsageError
 from learnkit.mechanisms.coding import CodingTools
@@ -127,17 +127,8 @@ def test_nothing_stays_behind(workspace: Path, escape: str, then: str, timed_out
 
 def test_stop_ends_it(workspace: Path) -> None:
     stop = threading.Event()
-
-    def stop_when_begun() -> None:
-        deadline = time.monotonic() + 30
-        while not (workspace / "begun").exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        stop.set()
-
-    thread = threading.Thread(target=stop_when_begun)
-    thread.start()
-    result = BwrapShell().run("echo hi; touch begun; sleep 300", workspace, stop=stop)
-    thread.join()
+    with beside(once((workspace / "begun").exists, stop.set)):
+        result = BwrapShell().run("echo hi; touch begun; sleep 300", workspace, stop=stop)
     assert result == ShellResult("hi\n", None, stopped=True)
 
 

@@ -11,11 +11,11 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
+from processes import until
+from threads import beside
 
 import learnkit as lk
 from learnkit.errors import ToolError
@@ -270,12 +270,9 @@ def test_when_another_program_replaces_the_configuration_the_command_is_ended(re
         except ToolError as error:
             outcome.append(str(error))
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    while not (repo / "begun").exists():
-        time.sleep(0.01)
-    assert LocalShell().run("git config learnkit.theirs yes", repo).code == 0
-    thread.join()
+    with beside(work):
+        until((repo / "begun").exists)
+        assert LocalShell().run("git config learnkit.theirs yes", repo).code == 0
     assert "was replaced by another program while the command ran" in str(outcome[0])
     assert not (repo / "survived").exists()
 
@@ -288,14 +285,11 @@ def test_a_worktree_can_be_removed_while_a_command_runs(repo: Path, tmp_path: Pa
         command = "touch begun; until test -e go; do sleep 0.02; done; sleep 0.2; echo still here"
         outcome.append(BwrapShell().run(command, repo, timeout=60))
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    while not (repo / "begun").exists():
-        time.sleep(0.01)
-    registry.remove("tree")
-    registry.create("other")
-    (repo / "go").touch()
-    thread.join()
+    with beside(work):
+        until((repo / "begun").exists)
+        registry.remove("tree")
+        registry.create("other")
+        (repo / "go").touch()
     assert outcome == [ShellResult("still here\n", 0)]
 
 

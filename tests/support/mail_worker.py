@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
+
+from threads import all_at_once
 
 from learnkit.backends.files.mailbox import Inbox, Mailbox
 from learnkit.backends.files.store import Journal
@@ -20,11 +21,7 @@ def write(folder: Path, name: str, each: int) -> None:
             if number % 10 == 0:
                 box.broadcast(name, f"{name}-{thread}-{number}-all")
 
-    workers = [threading.Thread(target=work, args=(number,)) for number in range(2)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    all_at_once(work, 0, 1)
 
 
 def read(folder: Path, name: str, *, to_the_end: bool = False) -> None:

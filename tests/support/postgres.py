@@ -16,11 +16,18 @@ import time
 from pathlib import Path
 
 import psycopg
+from sqlalchemy.engine import make_url
 
 USER, PASSWORD = "learnkit", "s3cret-of-the-tests"
 
 #: Seconds in which a server starts or stops, on a slow machine too.
 LIMIT = 120.0
+
+
+def plain(address: str) -> psycopg.Connection:
+    """A connection past learnkit, to where an address of a backend's leads."""
+    url = make_url(address).set(drivername="postgresql")
+    return psycopg.connect(url.render_as_string(hide_password=False), autocommit=True)
 
 
 class Cluster:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threads import all_at_once
 
 from learnkit.events.log import Event, EventLog
 from learnkit.views import Messages, View
@@ -123,11 +124,7 @@ def test_twenty_threads_and_one_pump_lose_nothing() -> None:
         for number in range(50):
             log.append("mark.made", lane=name, number=number)
 
-    workers = [threading.Thread(target=work, args=(f"w{n}",)) for n in range(20)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    all_at_once(work, *(f"w{n}" for n in range(20)))
     pump.settle(feed)
     assert len(player.patches) == 1001
     assert not player.gap
