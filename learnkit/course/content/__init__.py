@@ -42,35 +42,35 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
-    """A question about what will happen, to be answered before the cell is run.
+class Question:
+    """A question with answers to choose from.
 
     Attributes:
-        question: what is asked.
+        question: what is asked, in a line.
         options: letter -> option, from ``a``.
-        right: the letter of what happens.
-        repair: the name of the repair after which it no longer happens; empty if it always does.
+        right: the letter of the right one.
+        setup: what one has to know for it, in a sentence or three.
+        cases: what the question is about, if there are several.
+        steps: what happens, in this order.
     """
 
     question: str
     options: Mapping[str, Option]
     right: str
-    repair: str = ""
+    setup: str = ""
+    cases: Sequence[str] = ()
+    steps: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """One question of a quiz.
+class Prediction(Question):
+    """A question about what will happen, to be answered before the cell is run.
 
     Attributes:
-        text: what is asked.
-        options: letter -> option, from ``a``.
-        right: the letter of the right one.
+        repair: the name of the repair after which it no longer happens; empty if it always does.
     """
 
-    text: str
-    options: Mapping[str, Option]
-    right: str
+    repair: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ for (const fold of folds.filter((one) => one.previousElementSibling?.matches("ul
 }
 
 const reveals = folds.filter((one) => !one.previousElementSibling.matches("[role=status]"));
-const predictions = [...document.querySelectorAll(".output_html > p:first-child + ul")]
+const predictions = [...document.querySelectorAll(".output_html > ul")]
   .filter((one) => one.nextElementSibling?.textContent.startsWith("choose one of"));
 predictions.forEach((options, number) => {
   const fold = reveals[number];
