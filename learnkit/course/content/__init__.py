@@ -140,7 +140,8 @@ class Game:
         ready: tool -> its arguments, which a button puts into the tool's form at first. After a
             call of the tool, the button puts in the arguments of the last one.
         others: answers for all agents but the first, while the learner answers for that one.
-        wins: says before the start what it takes to win.
+        goal: what the learner is after; the title before the start.
+        note: what else one has to know before the start.
     """
 
     prompt: str
@@ -150,7 +151,8 @@ class Game:
     judge: Judge | None = None
     ready: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     others: Callable[[dict[str, Any]], Any] | None = None
-    wins: str = ""
+    goal: str = "Press Start, and you are the model."
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,7 @@ def load(name: str) -> Lesson:
     return data_file.read(path, _SHAPE, complete)
 
 
-def _game(lesson: str, prompt: str, script: Sequence[Any], system: str = "") -> Game:
+def _game(lesson: str, goal: str, prompt: str, script: Sequence[Any], system: str = "") -> Game:
     """A game of whose script each reply is a text, a call of a tool, or a list of both."""
     from learnkit.clients.scripted import Reply, reply, use  # brings the SDK, which takes a second
 
@@ -220,4 +222,5 @@ def _game(lesson: str, prompt: str, script: Sequence[Any], system: str = "") -> 
 
     own = importlib.import_module(f"{_MODULES}.{lesson}.game")
     judge, ready = getattr(own, "judge", None), getattr(own, "READY", {})
-    return Game(prompt, own.mechanisms, [read(one) for one in script], system, judge, ready)
+    said = [read(one) for one in script]
+    return Game(prompt, own.mechanisms, said, system, judge, ready, goal=goal)

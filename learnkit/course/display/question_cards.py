@@ -48,10 +48,9 @@ def exercise_card(exercise: Exercise, said: str) -> Card:
     """Say what an answer does wrong, or that it is right; hints and solution are folded."""
     if said.startswith("✓"):
         return verdict(said)
-    hints = [f"<p>{inline(hint)}</p>" for hint in exercise.hints]
-    names = [f"hint {number}" for number, _ in enumerate(hints, start=1)]
-    folds = zip([*names, "solution"], [*hints, f"<pre>{esc(exercise.solution)}</pre>"], strict=True)
-    more = "".join(f"<details><summary>{n}</summary>{text}</details>" for n, text in folds)
+    folds = {f"hint {n}": f"<p>{inline(one)}</p>" for n, one in enumerate(exercise.hints, start=1)}
+    folds["solution"] = f"<pre>{esc(exercise.solution)}</pre>"
+    more = "".join(f"<details><summary>{n}</summary>{one}</details>" for n, one in folds.items())
     return verdict(said, more)
 
 

@@ -55,4 +55,4 @@ predictions.forEach((options, number) => {
 });
 
 const contents = document.querySelector(".lk-contents details");
-if (contents) contents.open = matchMedia("(min-width:1400px)").matches;
+if (contents) contents.open = matchMedia("(min-width:1260px)").matches;

@@ -11,6 +11,8 @@ import copy
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.agent import Agent, Outcome
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
     from learnkit.clients.scripted import Failure, Reply, Request, Source
     from learnkit.course.content import Remark
 
-_READY = "Press Start, and you are the model."
-
 
 class BeTheModel(Seat):
     """A run in which the learner is the model; as the last line of a cell, it shows its page.
@@ -40,7 +40,7 @@ class BeTheModel(Seat):
     """
 
     def __init__(self, game: Game, *, static: bool = False) -> None:
-        super().__init__("ready", _READY)
+        super().__init__("ready", game.goal)
         self._game = game
         self._widget: Any = None
         self._first: Json = {}
@@ -163,10 +163,12 @@ class BeTheModel(Seat):
     def state(self) -> Json:
         """Return what the page shows, ready for JSON."""
         if self.phase == "ready":
-            frame: Json = {"frame": [], "tools": [], "undo": False, "ask": 0}
-            said = [[None, self._game.prompt], [None, self._game.wins]]
-            frame["remarks"] = [one for one in said if one[1]]
-            return {"phase": "ready", "head": _READY, "faults": True, "again": "Start", **frame}
+            with TemporaryDirectory() as folder:
+                offered = self._game.mechanisms(Path(folder))
+            tools = [{"name": tool.name} for one in offered for tool in one.tools]
+            frame = {"frame": [], "undo": False, "ask": 0, "faults": True, "tools": tools}
+            frame["remarks"] = [[None, self._game.prompt], [None, self._game.note]]
+            return {"phase": "ready", "head": self.head, "again": "Start", **frame}
         state, messages = super().state(), self.messages
         state["tools"] = [
             {**form, "ready": self._filled(form["name"], messages)} for form in state["tools"]
