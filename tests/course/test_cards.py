@@ -92,6 +92,15 @@ def test_a_prediction_explains_nothing_before_the_reveal() -> None:
     assert not any(option.why[:20] in card.html for option in OPTIONS.values())
 
 
+def test_what_a_question_is_about_stands_between_its_title_and_the_answers() -> None:
+    live = prediction_box(PREDICTION, ignore).start["html"]
+    assert "<div class=lk-steps>" in live
+    assert "<li class=lk-error>killed" in live, "a mark on the line of the steps"
+    for html in (prediction_card(PREDICTION).html, live):
+        places = [html.index(one) for one in ("what then?", "a reply ends", "<ol>", "killed")]
+        assert places == sorted(places)
+
+
 def test_the_reveal_explains_every_option_and_marks_the_learners() -> None:
     card = reveal_card(PREDICTION, "b")
     assert card.text == "You said b; it is a: it stops"

@@ -131,12 +131,10 @@ def _look() -> str:
         from pygments.formatters import HtmlFormatter
 
     def rules(style: str) -> str:
-        found = HtmlFormatter(style=style).get_style_defs(".highlight")
-        kept = [line for line in found.splitlines() if "background" not in line.partition("{")[2]]
-        return "\n".join(line for line in kept if line.startswith(".highlight ."))
+        return str(HtmlFormatter(style=style, nobackground=True).get_style_defs(".highlight"))
 
     dark = f"@media screen and (prefers-color-scheme:dark){{{rules('github-dark')}}}"
-    return (_HERE / "edition.css").read_text("utf-8") + rules("default") + dark
+    return rules("default") + dark + (_HERE / "edition.css").read_text("utf-8")
 
 
 def _markdown(text: str) -> str:
@@ -147,13 +145,9 @@ def _markdown(text: str) -> str:
 
 
 def _linked(html: str) -> str:
-    def there(match: re.Match[str]) -> str:
-        address = match[2]
-        for pattern, replacement in _LINKS:
-            address = re.sub(f"^{pattern}(?=#|$)", replacement, address)
-        return f"{match[1]}{address}{match[3]}"
-
-    return re.sub(r"(href=[\"'])([^\"']*)([\"'])", there, html)
+    for pattern, replacement in _LINKS:
+        html = re.sub(rf"(?<=href=[\"']){pattern}(?=[#\"'])", replacement, html)
+    return html
 
 
 def _written(path: Path, text: str) -> str:

@@ -105,16 +105,13 @@ class BeTheModel(Seat):
 
     def asked(self, before: Json | None) -> str:
         """Say what kind of request waits, and what the learner can do."""
-        request = self.request or {}
-        if self.agent and self.agent.tools and not request.get("tools"):
+        if self.agent and self.agent.tools and not (self.request or {}).get("tools"):
             return (
                 "Another request, beside the array: the harness asks for a summary. "
                 "There are no tools in it. Answer with text."
             )
-        head = "You are the model. This is everything you see"
-        if before is not None:
-            head = "Your turn again. This is everything you see now"
-        return f"{head}. Call a tool, or answer with text."
+        whose = "You are the model" if before is None else "Your turn again"
+        return f"{whose}. This is everything you see. Call a tool, or answer with text."
 
     def ended(self, error: BaseException | None) -> tuple[str, str]:
         """Return the phase after the end of a run, and how it ended in a sentence."""
