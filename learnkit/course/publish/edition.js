@@ -54,5 +54,10 @@ predictions.forEach((options, number) => {
   });
 });
 
+// Code that is wider than the page fades out at its edge, and scrolls by keyboard, too.
+for (const code of document.querySelectorAll(".highlight pre")) {
+  if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
+}
+
 const contents = document.querySelector(".lk-contents details");
 if (contents) contents.open = matchMedia("(min-width:1260px)").matches;
