@@ -49,15 +49,15 @@ def games(notebooks: Path) -> None:
     lab.write_notebook(notebooks / "busy.ipynb", [GAME, BUSY])
 
 
-def start(page: Page, server: str, name: str) -> tuple[lab.Notebook, Locator]:
+def start(page: Page, server: str, name: str, by: str = "Start") -> tuple[lab.Notebook, Locator]:
     """Open a notebook, run its cells and start its game; return them when the game waits."""
     notebook = lab.Notebook(page, server, f"{name}.ipynb", again=page.url.startswith(server))
     notebook.run_all()
     panel = page.locator(".learnkit-session").first
     expect(panel.locator('[data-key^="message"]')).to_have_count(0)
     expect(panel.locator(".ready .block")).to_contain_text("If it is above 30 °C")
-    button(panel, "Start").click()
-    expect(panel.locator(".head")).to_contain_text("You are the model", timeout=20_000)
+    button(panel, by).click()
+    expect(panel.locator(".head")).to_contain_text("This is everything", timeout=20_000)
     return notebook, panel
 
 
@@ -200,7 +200,8 @@ def test_a_press_while_the_kernel_is_busy_is_not_lost(
 
 def test_a_narrow_window_and_leaving(page: Page, server: str, shots: Path) -> None:
     page.set_viewport_size({"width": 700, "height": 900})
-    notebook, panel = start(page, server, "narrow")
+    notebook, panel = start(page, server, "narrow", "write text")
+    expect(panel.get_by_label("text of the reply")).to_be_visible()
     notebook.command("application:toggle-left-area")
     page.wait_for_timeout(300)
     button(panel, "→ edit_file").click()

@@ -165,7 +165,7 @@ def play(panel: Locator) -> None:
     """One move in the model's place, which ends the game."""
     head = panel.locator(".head")
     panel.get_by_role("button", name="Start").click()
-    expect(head).to_contain_text("You are the model", timeout=20_000)
+    expect(head).to_contain_text("This is everything you see", timeout=20_000)
     panel.get_by_role("button", name="write text").click()
     panel.get_by_label("text of the reply").fill("I would rather not.")
     panel.get_by_role("button", name="send the reply").click()
@@ -260,7 +260,7 @@ def test_a_narrow_window_cuts_nothing_off(opened: Open, shots: Path) -> None:
 def test_run_all_twice_and_a_restart_in_the_middle(opened: Open) -> None:
     opened.notebook.run_all()
     test_only_the_tagged_cell_fails(opened)
-    expect(opened.cell(1)).to_contain_text("Press Start")
+    expect(opened.cell(1)).to_contain_text("without a guess")
     opened.page.evaluate(
         "() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
     )

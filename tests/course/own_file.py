@@ -117,7 +117,8 @@ def _spoilt(subject: Subject, name: str, asked: int) -> list[str]:
     prediction = subject.lesson.predictions[name]
     right = reading.amounts(prediction.options[prediction.right].text)
     others = [one.text for key, one in prediction.options.items() if key != prediction.right]
-    known = reading.amounts(" ".join([prediction.question, *others]))
+    told = (prediction.question, prediction.setup, *prediction.cases, *prediction.steps)
+    known = reading.amounts(" ".join([*told, *others]))
     return [
         f"cell {number} says {figure}, which answers {name} in cell {asked}"
         for number, text in reading.shown_before(subject, asked)

@@ -34,7 +34,8 @@ OPTIONS = {
     "a": Option("it stops", "a reply without a call ends the loop"),
     "b": Option("it goes on", f"it would, with a call {HOSTILE}"),
 }
-PREDICTION = Prediction(f"what then? {HOSTILE}", OPTIONS, "a")
+SETUP = {"setup": f"a reply ends {HOSTILE}", "cases": [HOSTILE], "steps": ["a call", "✗ killed"]}
+PREDICTION = Prediction(f"what then? {HOSTILE}", OPTIONS, "a", **SETUP)
 QUIZ = {f"q{n + 1}": Question(f"number {n}?", OPTIONS, "ab"[n % 2]) for n in range(4)}
 
 
@@ -72,7 +73,7 @@ STATIC: dict[str, Callable[[], Card]] = {
 
 
 @pytest.mark.parametrize("name", STATIC)
-def test_a_static_card_is_plain_html_and_a_line_and_the_same_every_time(name: str) -> None:
+def test_a_static_card_is_plain_html_and_a_few_lines_and_the_same_every_time(name: str) -> None:
     shown = STATIC[name]()._repr_mimebundle_()
     assert set(shown) == {"text/html", "text/plain"}
     assert shown == STATIC[name]()._repr_mimebundle_()
@@ -80,9 +81,9 @@ def test_a_static_card_is_plain_html_and_a_line_and_the_same_every_time(name: st
     assert tags.open == []
     assert tags.attributes == []
     assert tags.seen <= {
-        *("p", "strong", "ul", "li", "br", "code", "pre", "details", "summary"),
+        *("p", "strong", "ul", "ol", "li", "br", "code", "pre", "details", "summary"),
     }
-    assert "\n" not in shown["text/plain"]
+    assert shown["text/plain"].count("\n") < 6
     assert len(shown["text/plain"]) < 200
 
 
@@ -90,6 +91,15 @@ def test_a_prediction_explains_nothing_before_the_reveal() -> None:
     card = prediction_card(PREDICTION)
     assert "it goes on" in card.html
     assert not any(option.why[:20] in card.html for option in OPTIONS.values())
+
+
+def test_what_a_question_is_about_stands_between_its_title_and_the_answers() -> None:
+    live = prediction_box(PREDICTION, ignore).start["html"]
+    assert "<div class=lk-steps>" in live
+    assert "<li class=lk-error>killed" in live, "a mark on the line of the steps"
+    for html in (prediction_card(PREDICTION).html, live):
+        places = [html.index(one) for one in ("what then?", "a reply ends", "<ol>", "killed")]
+        assert places == sorted(places)
 
 
 def test_the_reveal_explains_every_option_and_marks_the_learners() -> None:
@@ -352,14 +362,14 @@ def test_the_live_quiz_answers_at_once_and_keeps_the_score() -> None:
     box = Questions(QUIZ, lambda name, letter: noted.append((name, letter)))
     for number, name in enumerate(QUIZ, start=1):
         assert f"right, {5 - number} to answer" in box.parts()["score"]
-        assert f"{number} of 4</b>" in box.start["html"]
+        assert f"{number} of 4<" in box.start["html"]
         assert OPTIONS["a"].why not in box.parts()[name]
         after = pressed(box, name, "a")
         assert OPTIONS["a"].why in after[name]
         assert ("✗ it is b" if number % 2 == 0 else "✓ right") in after[f"{name} said"]
         assert "<script>" not in str(after)
     assert noted == [("q1", "a"), ("q2", "a"), ("q3", "a"), ("q4", "a")]
-    assert "2 of 4 right<" in after["score"]
+    assert "2 of 4 right, 0 to answer<" in after["score"]
     assert re.findall(r"<i class=\"lk-(\w+)\">(.)</i>", after["score"]) == [
         *[("done", "✓"), ("error", "✗")] * 2
     ]

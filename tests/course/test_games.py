@@ -42,7 +42,8 @@ def test_a_game_does_nothing_before_start(lab: Lab, folders: Path) -> None:
     game = lab.be_the_model()
     state = game.state()
     assert (state["phase"], state["again"], state["frame"]) == ("ready", "Start", [])
-    assert str(game) == "be the model: Press Start, and you are the model."
+    assert state["tools"] == [{"name": "bash"}]
+    assert str(game) == "be the model: You are the model: do it without a guess"
     assert [message["role"] for message in game.messages] == ["user"]
     assert (len(game.events), game.error) == (0, None)
     with pytest.raises(lk.UsageError, match="no request waits"):

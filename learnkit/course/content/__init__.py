@@ -43,35 +43,35 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
-    """A question about what will happen, to be answered before the cell is run.
+class Question:
+    """A question with answers to choose from.
 
     Attributes:
-        question: what is asked.
+        question: what is asked, in a line.
         options: letter -> option, from ``a``.
-        right: the letter of what happens.
-        repair: the name of the repair after which it no longer happens; empty if it always does.
+        right: the letter of the right one.
+        setup: what one has to know for it, in a sentence or three.
+        cases: what the question is about, if there are several.
+        steps: what happens, in this order.
     """
 
     question: str
     options: Mapping[str, Option]
     right: str
-    repair: str = ""
+    setup: str = ""
+    cases: Sequence[str] = ()
+    steps: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """One question of a quiz.
+class Prediction(Question):
+    """A question about what will happen, to be answered before the cell is run.
 
     Attributes:
-        text: what is asked.
-        options: letter -> option, from ``a``.
-        right: the letter of the right one.
+        repair: the name of the repair after which it no longer happens; empty if it always does.
     """
 
-    text: str
-    options: Mapping[str, Option]
-    right: str
+    repair: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,8 @@ class Game:
         ready: tool -> its arguments, which a button puts into the tool's form at first. After a
             call of the tool, the button puts in the arguments of the last one.
         others: answers for all agents but the first, while the learner answers for that one.
-        wins: says before the start what it takes to win.
+        goal: what the learner is after; the title before the start.
+        note: what else one has to know before the start.
     """
 
     prompt: str
@@ -164,7 +165,8 @@ class Game:
     judge: Judge | None = None
     ready: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     others: Callable[[dict[str, Any]], Any] | None = None
-    wins: str = ""
+    goal: str = "Press Start, and you are the model."
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +229,7 @@ def load(name: str) -> Lesson:
         raise UsageError(f"{name}/{path.name} cannot be used: {said}") from None
 
 
-def _game(lesson: str, prompt: str, script: Sequence[Any], system: str = "") -> Game:
+def _game(lesson: str, goal: str, prompt: str, script: Sequence[Any], system: str = "") -> Game:
     """A game of whose script each reply is a text, a call of a tool, or a list of both."""
     from learnkit.clients.scripted import Reply, reply, use  # brings the SDK, which takes a second
 
@@ -238,4 +240,5 @@ def _game(lesson: str, prompt: str, script: Sequence[Any], system: str = "") -> 
 
     own = importlib.import_module(f"{_MODULES}.{lesson}.game")
     judge, ready = getattr(own, "judge", None), getattr(own, "READY", {})
-    return Game(prompt, own.mechanisms, [read(one) for one in script], system, judge, ready)
+    said = [read(one) for one in script]
+    return Game(prompt, own.mechanisms, said, system, judge, ready, goal=goal)

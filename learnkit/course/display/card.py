@@ -18,7 +18,7 @@ from learnkit.views.drawing import theme
 from learnkit.views.drawing.text import esc
 
 if TYPE_CHECKING:
-    from learnkit.course.content import Option
+    from learnkit.course.content import Option, Question
 
 #: How a live card looks; its colours are those of these marks.
 LOOK = Path(__file__).with_name("card.css").read_text("utf-8")
@@ -116,6 +116,13 @@ def bundle(widget: Any) -> Mapping[str, Any]:
 def inline(text: str) -> str:
     """Return text as HTML: escaped, and with code where the text has backticks."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", esc(text))
+
+
+def situation(question: Question) -> str:
+    """Return what one has to know for a question as HTML: sentences, and cases or steps as rows."""
+    listed = "".join(f"<li>{inline(one)}</li>" for one in (*question.cases, *question.steps))
+    setup = f"<p>{inline(question.setup)}</p>" if question.setup else ""
+    return setup + (f"<ol>{listed}</ol>" if listed else "")
 
 
 def choices(options: Mapping[str, Option]) -> str:

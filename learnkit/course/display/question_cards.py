@@ -9,19 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from learnkit.course.content import Exercise, Prediction, Question
-from learnkit.course.display.card import Card, choices, explained, inline, rows, verdict
+from learnkit.course.display.card import Card, choices, explained, inline, rows, situation, verdict
 from learnkit.events.text import count
 from learnkit.views.drawing.text import esc
 
 
-def prediction_card(prediction: Prediction) -> Card:
+def prediction_card(one: Prediction) -> Card:
     """Ask for a prediction before the cell below is run; nothing is explained yet."""
-    question, todo = prediction.question, f"choose one of {', '.join(prediction.options)}"
-    html = (
-        f"<p><strong>Predict: {inline(question)}</strong></p>{choices(prediction.options)}"
-        f"<p>{todo}</p>"
-    )
-    return Card(html, f"predict: {question} ({todo})")
+    todo = f"choose one of {', '.join(one.options)}"
+    head = f"<p><strong>Predict: {inline(one.question)}</strong></p>{situation(one)}"
+    said = "\n".join(filter(None, (one.setup, *one.cases, *one.steps, one.question)))
+    return Card(f"{head}{choices(one.options)}<p>{todo}</p>", f"predict: {said} ({todo})")
 
 
 def reveal_card(prediction: Prediction, given: str | None, repaired: bool = False) -> Card:
@@ -50,15 +48,14 @@ def exercise_card(exercise: Exercise, said: str) -> Card:
     """Say what an answer does wrong, or that it is right; hints and solution are folded."""
     if said.startswith("✓"):
         return verdict(said)
-    hints = [f"<p>{inline(hint)}</p>" for hint in exercise.hints]
-    names = [f"hint {number}" for number, _ in enumerate(hints, start=1)]
-    folds = zip([*names, "solution"], [*hints, f"<pre>{esc(exercise.solution)}</pre>"], strict=True)
-    more = "".join(f"<details><summary>{n}</summary>{text}</details>" for n, text in folds)
+    folds = {f"hint {n}": f"<p>{inline(one)}</p>" for n, one in enumerate(exercise.hints, start=1)}
+    folds["solution"] = f"<pre>{esc(exercise.solution)}</pre>"
+    more = "".join(f"<details><summary>{n}</summary>{one}</details>" for n, one in folds.items())
     return verdict(said, more)
 
 
 def _question(name: str, question: Question) -> str:
-    head = f"<p><strong>{name}. {inline(question.text)}</strong></p>"
+    head = f"<p><strong>{name}. {inline(question.question)}</strong></p>{situation(question)}"
     why = explained(question.options, question.right, None)
     folded = f"<details><summary>answer {name}</summary>{why}</details>"
     return f"{head}{choices(question.options)}{folded}"

@@ -9,9 +9,10 @@ and a screen reader reads aloud what an answer has changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from learnkit.course.content import Prediction, Question
-from learnkit.course.display.card import LOOK, inline, rows
+from learnkit.course.display.card import LOOK, inline, rows, situation
 from learnkit.course.display.page import Page, script_beside
 from learnkit.views.drawing import theme
 
@@ -29,14 +30,16 @@ class Questions(Page):
     ) -> None:
         self._questions, self._on_answer = questions, on_answer
         self._given: dict[str, str] = {}
-        asked = "".join(
-            f'<section role="group" aria-labelledby="{name}">'
-            f'<b class="lk-label">{f"{n} of {len(questions)}" if one.right else "Predict"}</b>'
-            f'<p class="lk-question" id="{name}">{inline(one.text)}</p><div data-part="{name}">'
-            f'</div><p role="status" data-part="{name} said"></p></section>'
+        html = "".join(
+            f'<section role="group" aria-labelledby="{name}"><div><b class="lk-label">'
+            f"{f'{n} of {len(questions)}' if one.right else 'Predict'}"
+            f"{'<span role=status data-part=score></span>' * (n == 1)}</b>"
+            f'<p class="lk-question" id="{name}">{inline(one.question)}</p>'
+            f"<div{' class=lk-steps' * bool(one.steps)}>{situation(one)}</div></div>"
+            f'<div><div data-part="{name}"></div><p role="status" data-part="{name} said"></p>'
+            "</div></section>"
             for n, (name, one) in enumerate(questions.items(), start=1)
-        )
-        html = f'<p class="lk-score" role="status" data-part="score"></p>{asked}'
+        ).replace("<li>✗ ", "<li class=lk-error>")
         super().__init__([LOOK], {"html": html, "parts": self.parts()}, self.answer)
 
     def answer(self, chosen: Mapping[str, str]) -> None:
@@ -61,9 +64,8 @@ class Questions(Page):
             return ""
         marks = [self._mark(name) for name in self._questions]
         dots = "".join(f'<i class="lk-{mark.key}">{mark.glyph}</i>' for mark in marks)
-        missing = marks.count(theme.PENDING)
-        left = f", {missing} to answer" if missing else ""
-        return f"{dots} <span>{marks.count(theme.DONE)} of {len(marks)} right{left}</span>"
+        right, left = marks.count(theme.DONE), marks.count(theme.PENDING)
+        return f"{dots} <s>{right} of {len(marks)} right, {left} to answer</s>"
 
     def _mark(self, name: str) -> theme.Mark:
         given = self._given.get(name)
@@ -73,8 +75,8 @@ class Questions(Page):
 
 def prediction_box(prediction: Prediction, on_answer: Callable[[str], object]) -> Questions:
     """Return the question of a prediction, which keeps to itself what happens."""
-    asked = Question(prediction.question, prediction.options, right="")
-    return Questions({"prediction": asked}, lambda _, letter: on_answer(letter))
+    asked = {"prediction": replace(prediction, right="")}
+    return Questions(asked, lambda _, letter: on_answer(letter))
 
 
 def _said(question: Question, given: str) -> str:

@@ -38,7 +38,7 @@ for (const fold of folds.filter((one) => one.previousElementSibling?.matches("ul
 }
 
 const reveals = folds.filter((one) => !one.previousElementSibling.matches("[role=status]"));
-const predictions = [...document.querySelectorAll(".output_html > p:first-child + ul")]
+const predictions = [...document.querySelectorAll(".output_html > ul")]
   .filter((one) => one.nextElementSibling?.textContent.startsWith("choose one of"));
 predictions.forEach((options, number) => {
   const fold = reveals[number];
@@ -54,5 +54,10 @@ predictions.forEach((options, number) => {
   });
 });
 
+// Code that is wider than the page fades out at its edge, and scrolls by keyboard, too.
+for (const code of document.querySelectorAll(".highlight pre")) {
+  if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
+}
+
 const contents = document.querySelector(".lk-contents details");
-if (contents) contents.open = matchMedia("(min-width:1400px)").matches;
+if (contents) contents.open = matchMedia("(min-width:1260px)").matches;

@@ -59,6 +59,9 @@ def lesson(path: Path) -> str:
     exporter = HTMLExporter(template_name="basic", embed_images=False)
     body, _ = exporter.from_notebook_node(book)
     body = body.replace("<p><strong>not yet: ", "<p class='lk-not-yet'><strong>✗ not yet: ")
+    # The neighbours of a lesson are at the head and at the foot of its page.
+    about = r"<p>(\d+ minutes · .*?) · previous: .*?(?= · <a [^>]*>run it)"
+    body = re.sub(about, r"<p class='lk-about'>\1", body, count=1)
     return clean(body)  # also what a cell has printed
 
 
@@ -66,16 +69,15 @@ def _index(every: Sequence[LessonProgress]) -> str:
     twelve = [one for one in every if one.name.startswith("s")]
     cards = ["".join(map(_card, some)) for some in (twelve, every[len(twelve) :])]
     page = Template((_HERE / "edition.html").read_text("utf-8"))
-    address = esc(repository.address())
     start = (_HERE.parent / "workbook" / "start_page.md").read_text("utf-8")
     products = _markdown(f"<a id={start.partition('<a id=')[2].partition('## To play')[0]}")
     parts = {"lessons": cards[0], "more": cards[1], "map": as_html(twelve), "products": products}
-    return page.substitute(address=address, **parts)
+    return page.substitute(parts, address=esc(repository.address()))
 
 
 def _card(one: LessonProgress) -> str:
-    about = f"<span>{inline(one.lesson.adds)}</span><span>{one.lesson.minutes}&nbsp;min</span>"
-    return f"<li>{_link(one)}<p>{inline(one.lesson.promise)}</p><p class='lk-adds'>{about}</p></li>"
+    about = f"<p>{inline(one.lesson.promise)}<small>{inline(one.lesson.adds)}</small></p>"
+    return f"<li>{_link(one)}{about}<small>{one.lesson.minutes}&nbsp;min</small></li>"
 
 
 def _contents(body: str) -> str:
@@ -129,12 +131,10 @@ def _look() -> str:
         from pygments.formatters import HtmlFormatter
 
     def rules(style: str) -> str:
-        found = HtmlFormatter(style=style).get_style_defs(".highlight")
-        kept = [line for line in found.splitlines() if "background" not in line.partition("{")[2]]
-        return "\n".join(line for line in kept if line.startswith(".highlight ."))
+        return str(HtmlFormatter(style=style, nobackground=True).get_style_defs(".highlight"))
 
     dark = f"@media screen and (prefers-color-scheme:dark){{{rules('github-dark')}}}"
-    return (_HERE / "edition.css").read_text("utf-8") + rules("default") + dark
+    return rules("default") + dark + (_HERE / "edition.css").read_text("utf-8")
 
 
 def _markdown(text: str) -> str:
@@ -145,13 +145,9 @@ def _markdown(text: str) -> str:
 
 
 def _linked(html: str) -> str:
-    def there(match: re.Match[str]) -> str:
-        address = match[2]
-        for pattern, replacement in _LINKS:
-            address = re.sub(f"^{pattern}(?=#|$)", replacement, address)
-        return f"{match[1]}{address}{match[3]}"
-
-    return re.sub(r"(href=[\"'])([^\"']*)([\"'])", there, html)
+    for pattern, replacement in _LINKS:
+        html = re.sub(rf"(?<=href=[\"']){pattern}(?=[#\"'])", replacement, html)
+    return html
 
 
 def _written(path: Path, text: str) -> str:

@@ -11,6 +11,8 @@ import copy
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from learnkit.clients.connect import from_source
@@ -28,8 +30,6 @@ from learnkit.runtime.virtual_clock import VirtualClock
 from learnkit.views import request as views
 from learnkit.views.drawing.text import esc
 
-_READY = "Press Start, and you are the model."
-
 
 class BeTheModel(Seat):
     """A run in which the learner is the model; as the last line of a cell, it shows its page.
@@ -40,7 +40,7 @@ class BeTheModel(Seat):
     """
 
     def __init__(self, game: Game, *, static: bool = False) -> None:
-        super().__init__("ready", _READY)
+        super().__init__("ready", game.goal)
         self._game = game
         self._widget: Any = None
         self._first: Json = {}
@@ -101,16 +101,13 @@ class BeTheModel(Seat):
 
     def asked(self, before: Json | None) -> str:
         """Say what kind of request waits, and what the learner can do."""
-        request = self.request or {}
-        if self.agent and self.agent.tools and not request.get("tools"):
+        if self.agent and self.agent.tools and not (self.request or {}).get("tools"):
             return (
                 "Another request, beside the array: the harness asks for a summary. "
                 "There are no tools in it. Answer with text."
             )
-        head = "You are the model. This is everything you see"
-        if before is not None:
-            head = "Your turn again. This is everything you see now"
-        return f"{head}. Call a tool, or answer with text."
+        whose = "You are the model" if before is None else "Your turn again"
+        return f"{whose}. This is everything you see. Call a tool, or answer with text."
 
     def ended(self, error: BaseException | None) -> tuple[str, str]:
         """Return the phase after the end of a run, and how it ended in a sentence."""
@@ -154,10 +151,12 @@ class BeTheModel(Seat):
     def state(self) -> Json:
         """Return what the page shows, ready for JSON."""
         if self.phase == "ready":
-            frame: Json = {"frame": [], "tools": [], "undo": False, "ask": 0}
-            said = [[None, self._game.prompt], [None, self._game.wins]]
-            frame["remarks"] = [one for one in said if one[1]]
-            return {"phase": "ready", "head": _READY, "faults": True, "again": "Start", **frame}
+            with TemporaryDirectory() as folder:
+                offered = self._game.mechanisms(Path(folder))
+            tools = [{"name": tool.name} for one in offered for tool in one.tools]
+            frame = {"frame": [], "undo": False, "ask": 0, "faults": True, "tools": tools}
+            frame["remarks"] = [[None, self._game.prompt], [None, self._game.note]]
+            return {"phase": "ready", "head": self.head, "again": "Start", **frame}
         state, messages = super().state(), self.messages
         state["tools"] = [
             {**form, "ready": self._filled(form["name"], messages)} for form in state["tools"]

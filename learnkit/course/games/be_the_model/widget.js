@@ -35,6 +35,7 @@ class Desk {
   seq = 0;
   draft = blank();
   problem = null;
+  first = null; // the form with which the game was started
   sent = null; // what was sent and not heard of yet: a label, and a timer
   views = new Set();
 
@@ -49,7 +50,10 @@ class Desk {
     if (message.seq) {
       if (message.seq < this.seq) return;
       this.seq = message.seq;
-      if (this.state && message.state.ask !== this.state.ask) this.draft = blank();
+      if (this.state && message.state.ask !== this.state.ask) {
+        this.draft = { ...blank(), open: this.first };
+        this.first = null;
+      }
       this.state = message.state;
       this.problem = null;
       this.note("");
@@ -315,23 +319,26 @@ class Session {
     return mine;
   }
 
-  begin() {
-    return button(this.desk.state.again, () => this.desk.ask({ start: true }), { class: "primary" });
+  begin(text = this.desk.state.again, open = null, look = "primary") {
+    const start = () => ((this.desk.first = open), this.desk.ask({ start: true }));
+    return button(text, start, { class: look });
   }
 
-  /** Before the start: the task, and the place that is still empty. */
+  /** Before the start: the task, and what can be put into the first reply. */
   ready() {
-    const [task, wins] = this.desk.state.remarks;
+    const [task, note] = this.desk.state.remarks;
     const label = (mark, glyph, word) => build("span", { class: `label t-${mark}` }, build("i", {}, glyph), ` ${word}`);
     const asks = build("div", { class: "block m-user" }, label("user", "■", "user"), build("div", { class: "prose" }, task[1]));
+    const tools = this.desk.state.tools.map(({ name }) => this.begin(`→ ${name}`, { tool: name, values: {} }, "pick"));
+    const text = this.begin("write text", { text: "" }, "pick");
     const mine = build(
       "div",
       { class: "mine" },
       build("div", { class: "line" }, label("assistant", "◆", "assistant"), build("span", { class: "note" }, "your reply")),
-      build("div", { class: "caret", "aria-hidden": "true" }),
+      build("div", { class: "row" }, ...tools, build("span", { class: "why" }, "or"), text),
       build("div", { class: "row" }, this.begin()),
     );
-    return build("div", { class: "ready" }, ...(wins ? [build("p", { class: "note" }, wins[1])] : []), asks, mine);
+    return build("div", { class: "ready" }, build("p", { class: "note" }, note[1]), asks, mine);
   }
 
   /** How the run stands, where the reader looks after sending, what the game says, and how to start. */

@@ -31,7 +31,8 @@ def reworded(*functions: Callable[..., Any]) -> Game:
     texts = [inspect.getdoc(function) or "" for function in functions]
     game = load("s02").game
     assert game is not None
-    return replace(game, mechanisms=lambda workspace: mechanisms(workspace, texts))
+    goal = "Once more, with your descriptions of the tools"
+    return replace(game, goal=goal, mechanisms=lambda workspace: mechanisms(workspace, texts))
 
 
 def mechanisms(workspace: Path, texts: Sequence[str] = _BOBS) -> list[lk.Mechanism]:

@@ -19,10 +19,8 @@ from learnkit.course.lessons.reading import blocks, results
 from learnkit.events.text import content_text, count, listed, one_line
 
 STATIONS = ("beijing", "cairo", "oslo")
-WINS = (
-    "You win with the right mean, in the fewest prompts. The child that you ask knows only what "
-    "its prompt says, and assumes the rest."
-)
+GOAL = "You are the parent: get the right mean, with the fewest prompts"
+NOTE = "The child that you ask knows only what its prompt says, and assumes the rest."
 #: What the parent knows, and no child: its request, its system prompt, and a file that this names.
 QUESTION = "What was the mean temperature in Cairo, in °F? Let a subagent calculate it."
 SYSTEM = (
@@ -109,7 +107,7 @@ def game() -> Game:
     ]
     children = {f"lead.toolu_{number:04}": child for number in range(1, 9)}
     script = {"lead": lead, **children}
-    return Game(QUESTION, mechanisms, script, SYSTEM, judge, others=child, wins=WINS)
+    return Game(QUESTION, mechanisms, script, SYSTEM, judge, others=child, goal=GOAL, note=NOTE)
 
 
 def write_rules(workspace: Path) -> None:
