@@ -24,6 +24,8 @@ BAR, LABEL, WHAT, END, LINE = 84, 60, 132, 544, 26
 Lines = list[blocks.BlockLine]
 #: Call id -> how far down its call stands.
 Ends = dict[str, float]
+#: Of a length: x, y, height, and the pixels of a token.
+Place = tuple[float, float, float, float]
 #: The shortest scale, in tokens.
 LEAST = 100
 #: The most lines of one message in the static picture, and the most requests on top.
@@ -101,11 +103,9 @@ def _answered(array: Array) -> list[str]:
     if bad:
         last = {name: call for call, name in names.items()}
         ended = [name for name in dict.fromkeys(names[call] for call in bad) if last[name] in bad]
-        tools = ended or list(dict.fromkeys(names[call] for call in bad))
-        its = "their last calls" if tools[1:] else "its last call"
-        how = f"{listed(tools)} {'also at' if ended else 'not at'} {its}"
         said = f"{len(bad)} of {len(names)} calls fail"
-        return [f"{said}, {how}." if len(how) < 60 else f"{said}.", went_on]
+        how = f"; the last of {listed(ended)} too" if ended else "; later ones of each tool do not"
+        return [f"{said}{how}.", went_on]
     gets = f"gets {'the' if one else 'each'} result"
     last_card = array.cards[-1].mark is theme.ASSISTANT
     return [went_on or (f"{calls}, {gets}, and answers." if last_card else f"{calls} and {gets}.")]
@@ -161,21 +161,21 @@ def _draw(canvas: Canvas, array: Array, y: float, rows: int, scale: int) -> floa
     for stair in array.requests[-TOP:]:
         key, each = f"request {stair.number}", (canvas.width - 90 - LABEL) / _longest(array)
         canvas.text(f"{key} name", 0, y + 16, key, "b", width=90)
-        _bar(canvas, key, 90, y + 4, each, 14, stair.tokens, stair.new)
+        _bar(canvas, key, (90, y + 4, 14, each), stair.tokens, stair.new)
         y += 20
     y += 10
     left, each = canvas.width - LABEL - BAR, BAR / scale
     if array.system_tokens:
         canvas.text("system", 36, y + 17, f"{theme.SYSTEM.label} prompt and tools", "b")
         canvas.bar("edge system", 26, y, 3, LINE, theme.SYSTEM.key)
-        _bar(canvas, "system", left, y + 10, each, 4, array.system_tokens)
+        _bar(canvas, "system", (left, y + 10, 4, each), array.system_tokens)
         y += LINE + 8
     for one in static.cut(shown, rows, costs):
         if isinstance(one, static.Gap):
             canvas.left_out("gap", WHAT, y + 13, one, "message")
             y += LINE
             continue
-        _bar(canvas, f"bar {one[0].index}", left, y + 10, each, 4, one[0].tokens)
+        _bar(canvas, f"bar {one[0].index}", (left, y + 10, 4, each), one[0].tokens)
         y = _draw_message(canvas, *one, y, ends)
         if request := requests.get(one[0].index + 1):
             key = f"request {request.number}"
@@ -186,17 +186,9 @@ def _draw(canvas: Canvas, array: Array, y: float, rows: int, scale: int) -> floa
     return y
 
 
-def _bar(
-    canvas: Canvas,
-    key: str,
-    x: float,
-    y: float,
-    each: float,
-    tall: float,
-    tokens: int,
-    new: int = 0,
-) -> None:
+def _bar(canvas: Canvas, key: str, place: Place, tokens: int, new: int = 0) -> None:
     """A length from a place on, with its number of tokens at its end."""
+    x, y, tall, each = place
     wide, fresh = max(tokens * each, 1), max(new * each, 1) if new else 0
     if wide > fresh:
         canvas.bar(f"{key} bar", x, y, wide - fresh, tall, "cached")

@@ -46,7 +46,7 @@ PICTURED = {
         *("s06", "before and after", r"\d messages are cleared", "before.*after.*⊘ cleared")
     ),
     "Tokens": Picture(
-        "s06", "each compaction shows as a drop", "and were compacted", "dashed line: threshold"
+        "s06", "each compaction shows as a drop", "and were compacted", "threshold 400,000"
     ),
     "Tasks": Picture("s07", "which task is blocked by which", "tasks completed"),
     "Timeline": Picture(

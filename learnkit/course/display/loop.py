@@ -100,11 +100,8 @@ def draw(width: float, heads: Mapping[int, Head], lit: int = 0) -> tuple[Canvas,
     if not lit:
         each_is = "number" if folded else "column"
         canvas.text("title", 0, 16, "One loop. Six places to plug into.", "h")
-        reads = (
-            f"Each {each_is} is a lesson;",
-            f"its {'place says' if folded else 'dots say'} where it plugs in.",
-        )
-        canvas.rows("reads", 0, 36, reads, "q")
+        where = f"its {'place says' if folded else 'dots say'} where it plugs in."
+        canvas.rows("reads", 0, 36, (f"Each {each_is} is a lesson;", where), "q")
     elif columns:
         for at, words, style in ((5.0, "built before", ""), (106, "to come", "gv")):
             canvas.dot(f"sign {words}", at, under - 14, 4, "plain", style=style)
@@ -137,14 +134,11 @@ def draw(width: float, heads: Mapping[int, Head], lit: int = 0) -> tuple[Canvas,
     canvas.text("end", 122, y + 4, "no: answer")
     for number, x in columns.items():
         (glyph, mark, style), lesson, middle = heads[number], load(LESSONS[number]), x + each / 2
-        look = ("bn", mark) if number == lit else ("q" * ("g" in style), "")
+        words, ink = ("bn", mark) if number == lit else ("q" * ("g" in style), "")
         if not folded:
-            canvas.text(
-                f"lesson {number}", middle, under - 8, f"{glyph}{number}", f"c{look[0]}", look[1]
-            )
-            canvas.text(
-                f"name {number}", middle, under - 26, lesson.title, f"s{look[0]}", look[1], width=99
-            )
+            canvas.text(f"lesson {number}", middle, under - 8, f"{glyph}{number}", f"c{words}", ink)
+            name, y = lesson.title, under - 26
+            canvas.text(f"name {number}", middle, y, name, f"s{words}", ink, width=99)
         for hook in lesson.hooks:
             y = heights[hook] + 27 * folded
             size, inside = radius - ("g" in style), str(number) * folded

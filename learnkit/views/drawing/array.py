@@ -289,9 +289,8 @@ def message_card(
         elif kind == "tool_result":
             seen_result = True
             name, status, place = calls.get(str(block.get("tool_use_id")), (None, None, None))
-            refused = status is REFUSED
             name = name and name * ("times" not in block)  # those may be of several tools
-            drawn = blocks.result(block, lane, name, array.marked, refused)
+            drawn = blocks.result(block, lane, name, status if array.marked else None)
             parts.append(blocks.joined(drawn, place))
         elif kind in ("thinking", "redacted_thinking"):
             parts.append(blocks.thinking(block))

@@ -90,22 +90,16 @@ def call(block: dict[str, Any], lane: str, status: Mark | None = None) -> str:
     return _block(theme.CALL, name, state, text, lane, block.get("id"))
 
 
-def result(
-    block: dict[str, Any],
-    lane: str,
-    name: str | None = "",
-    marked: bool = True,
-    refused: bool = False,
-) -> str:
-    """A tool result, marked when it is an error, or reads like one."""
+def result(block: dict[str, Any], lane: str, name: str | None, status: Mark | None) -> str:
+    """A tool result; with its call's status, marked when it is an error, or reads like one."""
     text, state = content_text(block.get("content")), ""
-    mark = _mark(block) if marked or block.get("is_error") else theme.RESULT
+    mark = _mark(block) if status or block.get("is_error") else theme.RESULT
     if name is None:
         state = _state("error", f"{theme.ERROR.glyph} no call has this id")
     elif mark is theme.UNMARKED:
         state = _state("error", failure(text))
-    elif mark is theme.ERROR and marked:
-        state = _state("error", "refused" if refused else "failed")
+    elif mark is theme.ERROR and status:
+        state = _state("error", status.word if status.key == "blocked" else "failed")
     return _block(mark, name or "", state, _often(block, text), lane, block.get("tool_use_id"))
 
 
@@ -205,11 +199,8 @@ def lines(message: dict[str, Any], injected: bool = False) -> list[BlockLine]:
             mark = theme.INJECTED if injected else None
             found.append(BlockLine(mark, str(block.get("text", ""))))
         elif kind == "tool_use":
-            text, name = (
-                _often(block, arguments(block.get("input", {}))),
-                str(block.get("name", "?")),
-            )
-            found.append(BlockLine(theme.CALL, text, str(block.get("id")), name))
+            text, id = _often(block, arguments(block.get("input", {}))), str(block.get("id"))
+            found.append(BlockLine(theme.CALL, text, id, str(block.get("name", "?"))))
         elif kind == "tool_result":
             injected = True  # text after results isn't the user's
             text = _often(block, content_text(block.get("content")) or "(empty)")
