@@ -104,7 +104,7 @@ def _answered(array: Array) -> list[str]:
         last = {name: call for call, name in names.items()}
         ended = [name for name in dict.fromkeys(names[call] for call in bad) if last[name] in bad]
         said = f"{len(bad)} of {len(names)} calls fail"
-        how = f"; the last of {listed(ended)} too" if ended else "; later ones of each tool do not"
+        how = f", also the last of {listed(ended)}" if ended else "; each tool's last call works"
         return [f"{said}{how}.", went_on]
     gets = f"gets {'the' if one else 'each'} result"
     last_card = array.cards[-1].mark is theme.ASSISTANT

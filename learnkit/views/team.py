@@ -151,7 +151,7 @@ def _lane(
     latest: dict[int, int],
 ) -> None:
     """When an agent worked and was idle, how it is now or has left, and its tasks."""
-    spans = _seen(state.spans(person.name), 2 * time.scale / time.room)
+    spans = state.spans(person.name)
     ends: list[tuple[str, bool, float]] = []
     for number, (key, begin, end) in enumerate(spans):
         name, x = f"{key} {person.name} {number}", time.x(begin)
@@ -179,18 +179,6 @@ def _lane(
             free = x + wide + 1
     for key, lost, x in ends:
         canvas.edge(key, *folk.end_of(lost, mark), x=x, y=y)
-
-
-def _seen(spans: list[tuple[str, float, float]], least: float) -> list[tuple[str, float, float]]:
-    """An agent's statuses without those too short to be seen, except the first and the last."""
-    found: list[tuple[str, float, float]] = []
-    for place, (key, begin, end) in enumerate(spans):
-        short = end - begin < least and place < len(spans) - 1
-        if found and (short or found[-1][0] == key):
-            found[-1] = (*found[-1][:2], end)
-        else:
-            found.append((key, begin, end))
-    return found
 
 
 def _board(canvas: Canvas, tasks: Board, taken: dict[int, int], rows: int, y: float) -> float:
