@@ -52,13 +52,13 @@ PICTURED = {
     "Timeline": Picture(
         "s08", "what the background saves", r": \d+ min instead of \d+ min.*\d% less", "waits"
     ),
-    "Traffic": Picture("s09", "a tick says that a message has been read", "all read"),
+    "Traffic": Picture("s09", "a tick says that a message has been read", "all is read"),
     "Protocol": Picture(
         *("s10", "between its question and its answer", "rejects .*, then approves"),
         "✗ rejected.*✓ approved",
     ),
     "Team": Picture(
-        *("s11", "who claimed which task, and the board", r"\d by alice and \d by bob"), "the board"
+        *("s11", "who claimed which task", r"\d by alice and \d by bob"), "✓ #1"
     ),
     "Worktrees": Picture("s12", "branches that diverge and merge", "is merged"),
     "Schedule": Picture(
