@@ -57,9 +57,7 @@ PICTURED = {
         *("s10", "between its question and its answer", "rejects .*, then approves"),
         "✗ rejected.*✓ approved",
     ),
-    "Team": Picture(
-        *("s11", "who claimed which task", r"\d by alice and \d by bob"), "✓ #1"
-    ),
+    "Team": Picture(*("s11", "who claimed which task", r"\d by alice and \d by bob"), "✓ #1"),
     "Worktrees": Picture("s12", "branches that diverge and merge", "is merged"),
     "Schedule": Picture(
         *("s09", "the four steps that lose a message", "is lost", "(?!.*>5<).*>4<")
