@@ -160,9 +160,8 @@ def test_what_is_saved_is_counted_against_the_same_work_done_serially(tmp_path: 
     assert state.run.now == 12
     assert state.run.serial == 1 + 10 + 10 + 1
     assert view.finding(state) == "Work overlaps: 12 s instead of 22 s."
-    assert view.because(state) == (
-        "45% less. The model waits 9 s for its jobs. The time that commands sleep is counted, not slept."
-    )
+    less = "45% less. The model waits 9 s for its jobs. "
+    assert view.because(state) == f"{less}The time that commands sleep is counted, not slept."
 
 
 def test_a_row_has_a_short_name_and_its_label_is_what_came_of_the_job() -> None:
