@@ -146,7 +146,8 @@ class Compaction(Diagram[State]):
                 said.append(f"{of} {words[number > 1]}")
         if any(one.fate == "carried" for one in state.after):
             said.append("the request is put back word for word")
-        return [f"≈{old:,} tokens become ≈{new:,}.", f"{listed(said)}.", fixed]
+        did = "A summary" if "summarised" in fates else "Clearing"
+        return [f"{did} makes ≈{new:,} tokens of ≈{old:,}.", f"{listed(said)}.", fixed]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)

@@ -1,8 +1,8 @@
 """Contexts: how many tokens each agent has in its context, as bars on one scale.
 
 Each agent has a row, and a subagent's row comes after its parent's. What a subagent read makes its
-own row long; what goes back to its parent is a band at the right, on the same scale as far as it
-can be seen and has room.
+own row long; what goes back to its parent is a sliver at the right, on the same scale as far as it
+can be seen and has room, with a line up to the parent's row.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _PARTS = {
     "error": "errors",
     "injected": "injected",
 }
-#: In pixels: where rows begin, from one to the next, the most that all bands take together, and the
-#: room for numbers and bands.
-TOP, ROW, BANDS, RIGHT = 26.0, 34, 20.0, 98
+#: In pixels: where rows begin, from one to the next, the most that all slivers take together, and
+#: the room for numbers and slivers.
+TOP, ROW, SLIVERS, RIGHT = 26.0, 34, 28.0, 112
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,10 @@ class Contexts(Diagram[State]):
         back = f"≈{sum(one.returned for one in children):,}"
         still = sum(not one.ended for one in children)
         many = count(len(children), "subagent") + f", {still} still working" * bool(still)
-        return [f"Subagents read ≈{read:,} tokens, and {back} come back.", f"{many}.", first]
+        says = [f"Subagents read ≈{read:,} tokens, and {back} come back.", f"{many}.", first]
+        rest = parent.parts["result"] - sum(one.returned for one in children) if parent else 0
+        beside = f"Of its results ≈{rest:,} are ids, brackets and other output."
+        return [*says, beside] if rest > 0 and not still else says
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         shown, canvas = [*state.values()][:rows], Canvas(width)
@@ -146,19 +149,19 @@ class Contexts(Diagram[State]):
 
 
 def _flow(bars: Bars, back: list[Context], ends: dict[str, tuple[float, float]]) -> None:
-    """Draw what each subagent gave back as a band from its row up to its parent's."""
-    each = min(bars.length(1), BANDS / sum(one.returned for one in back))
-    wide = [max(each * one.returned, 1.5) for one in back]
-    canvas, half, at = bars.canvas, sum(wide) / 2, bars.canvas.width - sum(wide)
-    for one, w in zip(back, wide, strict=True):
-        (x, y), (goal, level) = ends[one.lane], ends[one.parent]
-        up = level + canvas.width - at - w - half
-        path = f"M{x:g} {y + w / 2:.1f}H{at + w:.1f}V{up:.1f}H{goal + 9:g}v{w:.1f}H{at:.1f}"
-        canvas.edge(f"back {clean(one.lane)}", f"{path}V{y - w / 2:.1f}H{x:g}z", "result", "f")
-        at += w
+    """Draw what each subagent gave back as a sliver beside its row and beside its parent's."""
+    each = min(bars.length(1), SLIVERS / sum(one.returned for one in back))
+    wide = [max(each * one.returned, 1) for one in back]
+    canvas, at = bars.canvas, bars.canvas.width - sum(wide)
     goal, level = ends[back[0].parent]
-    tip = f"M0 0l10 {-half - 4:.1f}v{2 * half + 8:.1f}z"
-    canvas.edge("tip", tip, "result", "f", x=goal, y=level)
+    canvas.edge("tip", f"M{at - 2:.1f} 0H{goal:g}m5 -4l-5 4l5 4", "result", y=level)
+    for one, w in zip(back, wide, strict=True):
+        (x, y), (_, up), key = ends[one.lane], ends[one.parent], clean(one.lane)
+        path = f"M{x:g} {y:g}H{at:.1f}M{at + w / 2:.1f} {y - 11:g}V{up + 11:g}"
+        canvas.edge(f"back {key}", path, "result")
+        canvas.bar(f"gives {key}", at, y - 11, w, 22, "result")
+        canvas.bar(f"gets {key}", at, up - 11, w, 22, "result")
+        at += w
     got = sum(one.returned for one in back if one.parent == back[0].parent)
     canvas.text("back", canvas.width, 12, f"≈{got:,} come back", "e", "result", width=RIGHT)
 

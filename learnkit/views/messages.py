@@ -1,15 +1,17 @@
 """The message array that is sent to the model, and how much of it each request carries.
 
 Read this view first: an agent is this array and a loop. A line joins a call and its result, which
-both show the id that they share. A request carries all rows above it: its bar, on top with the
-others, is as long as theirs together, and its end is what no request before has carried. Text that
-the harness injects is marked, so that it can't be mistaken for the user's.
+both show the id that they share. A request carries all rows above it: the end of its bar, on top
+with the others, is what no request before has carried. Text that the harness injects is marked, so
+that it can't be mistaken for the user's.
 """
 
 from __future__ import annotations
 
+import re
+
 from learnkit.events.log import Event
-from learnkit.events.text import count, listed, one_line
+from learnkit.events.text import count, listed, one_line, quoted
 from learnkit.views.drawing import blocks, display, static, theme
 from learnkit.views.drawing.array import Array, MessageCard, Request, grow
 from learnkit.views.drawing.base import View, css_beside
@@ -18,10 +20,12 @@ from learnkit.views.drawing.text import scale_of
 
 #: In the static picture, in pixels: length of a full bar, room for the number at its end, where
 #: content starts and ends, and the height of a line.
-BAR, LABEL, WHAT, END, LINE = 140, 60, 132, 490, 26
+BAR, LABEL, WHAT, END, LINE = 84, 60, 132, 544, 26
 Lines = list[blocks.BlockLine]
 #: Call id -> how far down its call stands.
 Ends = dict[str, float]
+#: Of a length: x, y, height, and the pixels of a token.
+Place = tuple[float, float, float, float]
 #: The shortest scale, in tokens.
 LEAST = 100
 #: The most lines of one message in the static picture, and the most requests on top.
@@ -52,9 +56,11 @@ class Messages(View[Array]):
 
     def frame(self, state: Array, width: float = display.WIDE) -> dict[str, str]:
         top = "".join(map(_stair, state.requests[-TOP:]))
-        note = f'<span class="note">{state.size}</span>'
+        beside = f", beside ≈ {state.system_tokens:,} of system prompt and tools"
+        note = f'<span class="note">{state.size}{beside * bool(state.system_tokens)}</span>'
         scale = scale_of(max(state.longest, LEAST))  # in steps, so that bars rarely change
-        shown = {"ruler": f"<div data-quiet data-stays>{ruler(scale, note)}{top}</div>"}
+        stairs = f'<div style="--lk-full:{_longest(state)}">{top}</div>' if top else ""
+        shown = {"ruler": f"<div data-quiet data-stays>{scaled(scale, note)}{stairs}</div>"}
         if state.system:
             shown["system"] = state.system
         requests = {one.messages: one for one in state.requests}
@@ -67,11 +73,8 @@ class Messages(View[Array]):
 
     def draw(self, state: Array, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
-        canvas.text("legend", 0, 20, f"{state.size} (characters / 4)", "q", width=END - WHAT)
-        scale = scale_of(max(state.longest, LEAST))
-        canvas.edge("ruler", f"M0 0v5h{BAR}v-5", x=width - LABEL - BAR, y=12)
-        canvas.text("scale", width - LABEL - BAR - 10, 20, f"{scale:,} tokens", "qe", width=110)
-        canvas.height = _draw(canvas, state, 32, rows, scale)
+        canvas.text("legend", 0, 16, f"{state.size} (characters / 4)", "q")
+        canvas.height = _draw(canvas, state, 24, rows, scale_of(max(state.longest, LEAST)))
         return canvas
 
     def facts(self, state: Array, rows: int) -> str:
@@ -83,21 +86,38 @@ class Messages(View[Array]):
 
 def _answered(array: Array) -> list[str]:
     """What became of the calls of an array that no request carries."""
+    went_on = _went_on(array)
     if not array.calls:
-        return [f"{array.size}."]
+        return [went_on or f"{array.size}."]
     lines = [line for card in array.cards for line in blocks.lines(card.message)]
     results = {one.pair: one.mark for one in lines if one.pair and one.mark is not theme.CALL}
-    one, last = len(array.calls) == 1, array.cards[-1].mark is theme.ASSISTANT
-    names = listed(list(dict.fromkeys(name for name, *_ in array.calls.values())))
-    calls = "The model calls" if one else f"The model makes {len(array.calls)} calls of"
-    calls += f" {names}" if len(names) <= 24 else " tools"
-    if waiting := len(array.calls.keys() - results.keys()):
+    names = {call: name for call, (name, *_) in array.calls.items()}
+    one, every = len(names) == 1, listed(list(dict.fromkeys(names.values())))
+    calls = "The model calls" if one else f"The model makes {len(names)} calls of"
+    calls += f" {every}" if len(every) <= 24 else " tools"
+    if waiting := len(names.keys() - results.keys()):
         return [f"{calls}.", f"{waiting} without a result."]
-    if bad := sum(mark is not theme.RESULT for mark in results.values()):
-        which = "the result reads as a failure" if one else f"{bad} results read as failures"
-        return [f"{calls}; {which}."]
+    bad = [call for call in names if results[call] is not theme.RESULT]
+    if one and bad:
+        return [f"{calls}; the result reads as a failure.", went_on]
+    if bad:
+        last = {name: call for call, name in names.items()}
+        ended = [name for name in dict.fromkeys(names[call] for call in bad) if last[name] in bad]
+        said = f"{len(bad)} of {len(names)} calls fail"
+        how = f", also the last of {listed(ended)}" if ended else "; each tool's last call works"
+        return [f"{said}{how}.", went_on]
     gets = f"gets {'the' if one else 'each'} result"
-    return [f"{calls}, {gets}, and answers." if last else f"{calls} and {gets}."]
+    last_card = array.cards[-1].mark is theme.ASSISTANT
+    return [went_on or (f"{calls}, {gets}, and answers." if last_card else f"{calls} and {gets}.")]
+
+
+def _went_on(array: Array) -> str:
+    """How a text of the harness has kept the model from ending; empty if none has."""
+    for said, told, after in zip(array.cards, array.cards[1:], array.cards[2:], strict=False):
+        if told.injected and said.mark is theme.ASSISTANT is after.mark:
+            text = re.sub(r"</?\w[^>]*>", " ", told.text)
+            return f"The model stops, is told {quoted(text, 40)}, and goes on."
+    return ""
 
 
 def _requested(one: Request) -> list[str]:
@@ -122,56 +142,59 @@ def _stair(one: Request) -> str:
     return f'<div class="line stair"><b>request {one.number}</b>{size}</div>'
 
 
-def ruler(scale: int, left: str) -> str:
-    """The fragment that sets the scale of a page, and shows it."""
-    return (
-        f'<div class="line" data-quiet><style>:host{{--lk-full:{scale}}}</style>{left}<span class='
-        f'"tokens ruler"><u style="--n:{scale}"></u><b>{scale:,} tokens</b></span></div>'
-    )
+def _longest(array: Array) -> int:
+    """The tokens of the longest request on top."""
+    return max([LEAST, *(one.tokens for one in array.requests[-TOP:])])
+
+
+def scaled(scale: int, left: str) -> str:
+    """The fragment that sets the scale of a page's lengths, beside a text."""
+    return f'<div class="line" data-quiet><style>:host{{--lk-full:{scale}}}</style>{left}</div>'
 
 
 def _draw(canvas: Canvas, array: Array, y: float, rows: int, scale: int) -> float:
     """Draw the requests below y, and then the array; return where it ends."""
-    shown = [(card, blocks.lines(card.message, card.injected)) for card in array.cards]
+    shown = [(card, blocks.lines(card.shown, card.injected)) for card in array.cards]
     requests = {one.messages: one for one in array.requests}
     costs = [min(len(lines), MOST) + (card.index + 1 in requests) for card, lines in shown]
     ends: Ends = {}
     for stair in array.requests[-TOP:]:
-        key = f"request {stair.number}"
-        canvas.text(f"{key} name", canvas.width - LABEL - BAR - 10, y + 16, key, "be", width=90)
-        _bar(canvas, key, y, scale, stair.tokens, stair.new)
-        y += 18
+        key, each = f"request {stair.number}", (canvas.width - 90 - LABEL) / _longest(array)
+        canvas.text(f"{key} name", 0, y + 16, key, "b", width=90)
+        _bar(canvas, key, (90, y + 4, 14, each), stair.tokens, stair.new)
+        y += 20
     y += 10
+    left, each = canvas.width - LABEL - BAR, BAR / scale
     if array.system_tokens:
         canvas.text("system", 36, y + 17, f"{theme.SYSTEM.label} prompt and tools", "b")
         canvas.bar("edge system", 26, y, 3, LINE, theme.SYSTEM.key)
-        _bar(canvas, "system", y + 1, scale, array.system_tokens)
+        _bar(canvas, "system", (left, y + 10, 4, each), array.system_tokens)
         y += LINE + 8
     for one in static.cut(shown, rows, costs):
         if isinstance(one, static.Gap):
             canvas.left_out("gap", WHAT, y + 13, one, "message")
             y += LINE
             continue
-        _bar(canvas, f"bar {one[0].index}", y + 1, scale, one[0].tokens)
+        _bar(canvas, f"bar {one[0].index}", (left, y + 10, 4, each), one[0].tokens)
         y = _draw_message(canvas, *one, y, ends)
         if request := requests.get(one[0].index + 1):
             key = f"request {request.number}"
-            canvas.edge(f"{key} line", f"M0 0H{END}", "", "d", y=y - 1)
+            canvas.edge(f"{key} line", f"M0 0H{canvas.width}", "", "d", y=y - 1)
             canvas.text(key, 0, y + 15, key, "bq", width=WHAT)
             canvas.text(f"{key} says", WHAT, y + 15, _requested(request)[1], "q", width=END - WHAT)
             y += LINE + 4
     return y
 
 
-def _bar(canvas: Canvas, key: str, y: float, scale: int, tokens: int, new: int = 0) -> None:
-    """A length on the line below y, with its number of tokens at its end."""
-    left, each = canvas.width - LABEL - BAR, BAR / scale
+def _bar(canvas: Canvas, key: str, place: Place, tokens: int, new: int = 0) -> None:
+    """A length from a place on, with its number of tokens at its end."""
+    x, y, tall, each = place
     wide, fresh = max(tokens * each, 1), max(new * each, 1) if new else 0
     if wide > fresh:
-        canvas.bar(f"{key} bar", left, y + 7, wide - fresh, 9, "cached")
+        canvas.bar(f"{key} bar", x, y, wide - fresh, tall, "cached")
     if fresh:
-        canvas.bar(f"{key} new", left + wide - fresh, y + 7, fresh, 9, "fresh")
-    canvas.text(f"{key} size", left + wide + 6, y + 16, f"≈ {tokens:,}", "n", width=LABEL)
+        canvas.bar(f"{key} new", x + wide - fresh, y, fresh, tall, "fresh")
+    canvas.text(f"{key} size", x + wide + 6, y + tall / 2 + 5, f"≈ {tokens:,}", "n", width=LABEL)
 
 
 def _draw_message(canvas: Canvas, card: MessageCard, lines: Lines, y: float, ends: Ends) -> float:
@@ -193,7 +216,7 @@ def _draw_message(canvas: Canvas, card: MessageCard, lines: Lines, y: float, end
                 x, up = END - 6, ends.pop(line.pair)
                 low, bend = y + 12 - up, 14 + 4 * (len(ends) % 3)
                 path = f"M0 0C{bend} 0 {bend} {low:g} 0 {low:g}"
-                canvas.edge(f"pair {name}", path, line.mark.key, x=x, y=up)
+                canvas.edge(f"pair {name}", path, x=x, y=up)
             elif line.mark is theme.CALL:
                 ends[line.pair] = y + 12
         y += LINE
@@ -206,7 +229,7 @@ def block_rows(array: Array, rows: int, width: int, plain: str = "") -> list[lis
 
     Index, role and tokens are in the first row of each message.
     """
-    shown = [(card, blocks.lines(card.message, card.injected)) for card in array.cards]
+    shown = [(card, blocks.lines(card.shown, card.injected)) for card in array.cards]
     body: list[list[object]] = []
     for one in static.cut(shown, rows, [len(lines) for _, lines in shown]):
         if isinstance(one, static.Gap):

@@ -120,6 +120,13 @@ def drawn(people: People) -> list[Person]:
     return list(people.values())[:MOST]
 
 
+def end_of(lost: bool, mark: str) -> tuple[str, str, str]:
+    """Path, mark and style of the end of a lifeline: a cross where its agent was lost."""
+    if lost:
+        return "M-5 -5L5 5M5 -5L-5 5", theme.FAILED.key, "w"
+    return "M-5 -5h10v10h-10z", mark, "f"
+
+
 def status(person: Person) -> str:
     """The agent's status in a sentence."""
     if person.lost:

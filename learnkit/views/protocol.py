@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from learnkit.events.log import Event
+from learnkit.events.loop import RunEnded
 from learnkit.events.protocols import RequestData, RequestEvent, RequestOpened, RequestRefused
 from learnkit.events.text import count, listed, one_line, quoted
 from learnkit.events.vocabulary import read
@@ -32,7 +33,7 @@ STATES: dict[str, theme.Mark] = {
 #: What somebody does who brings a request into a state.
 _VERBS = {"approved": "approves", "rejected": "rejects", "changes_requested": "asks for changes to"}
 #: From one lifeline to the other, and from the top to the first one, in pixels.
-_APART, _ABOVE = 56, 24
+_APART, _ABOVE = 76, 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +74,17 @@ Numbered = list[tuple[int, RequestCard]]
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The agents, the requests in order, and why some answers don't count."""
+    """The agents, the requests in order, why some answers don't count, and when a run ended."""
 
     people: People = field(default_factory=dict)
     requests: dict[str, RequestCard] = field(default_factory=dict)
     refused: tuple[str, ...] = ()
+    ended: float = 0.0
 
     @property
     def now(self) -> float:
         """When something happened last, in seconds."""
-        return max((one.answered or one.asked for one in self.requests.values()), default=0)
+        return max([self.ended, *(one.answered or one.asked for one in self.requests.values())])
 
 
 class Protocol(Diagram[State]):
@@ -96,6 +98,8 @@ class Protocol(Diagram[State]):
         if people.keys() != state.people.keys():  # what else becomes of them isn't shown here
             state = replace(state, people=people)
         match read(event):
+            case RunEnded():
+                return replace(state, ended=event.time)
             case RequestRefused(problem=problem):
                 return replace(state, refused=(*state.refused, problem))
             case RequestEvent(request=request) as happened:
@@ -131,8 +135,7 @@ class Protocol(Diagram[State]):
             else:
                 parts.append(f"{thing} waits for {one.request.to}")
             before = who, what
-        notes = [quoted(one.request.note, 100) for one in every if one.request.note.strip()]
-        return [f"{', then '.join(parts).removeprefix('a ')}.", *notes, bad]
+        return [f"{', then '.join(parts).removeprefix('a ')}.", bad]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -141,19 +144,23 @@ class Protocol(Diagram[State]):
         y = 20.0 * canvas.left_out("gone", 2, 14, len(requests) - len(shown), "earlier request")
         pairs: dict[frozenset[str], Numbered] = {}
         for number, one in shown:
-            pair = frozenset((one.request.sender, one.request.to))
-            pairs.setdefault(pair, []).append((number, one))
-        names = {one for pair in pairs for one in pair}
+            both = frozenset((one.request.sender, one.request.to))
+            pairs.setdefault(both, []).append((number, one))
+        names = {one for both in pairs for one in both}
         left = 16 + min(max([text_width(one, "b") for one in names], default=0), width / 4)
         waits = any(one.answered is None for _, one in shown)
-        time = Axis(state.now * (1 + waits / 8), left, width - left - 14)
+        time = Axis(state.now * (1 + waits / 8), left, width - left - 40)
+        written: set[str] = set()
         for its in pairs.values():
-            y = _Pair(canvas, state, its, time).draw(y)
+            pair = _Pair(canvas, state, its, time)
+            y = pair.draw(y)
+            written |= pair.written
         if pairs:
             time.ruled(canvas, y, (y, y + 12))
             y += 22
         for number, one in shown:
-            y = _written(canvas, number, one, state, y)
+            if one.request.id not in written:
+                y = _written(canvas, number, one, state, y)
         for number, why in enumerate(state.refused[-3:]):
             text = f"{theme.ERROR.glyph} An answer did not count: {one_line(why, 300)}"
             lines = wrapped(text, width - 4, most=2)
@@ -190,6 +197,8 @@ class _Pair:
         #: The upper lifeline is the lead's, or that of who came first.
         self.names = list(dict.fromkeys([*(one for one in state.people if one in asked), *asked]))
         self.lines: dict[str, float] = {}
+        #: The ids of the requests that are written out where they are drawn.
+        self.written: set[str] = set()
 
     def span(self, one: RequestCard) -> tuple[float, float]:
         """Where a request begins and ends, in pixels; what has no answer yet goes on."""
@@ -216,7 +225,7 @@ class _Pair:
             self.arrows(one)
         for name, at in ends.items():
             x, y, mark = self.time.x(at), self.lines[name], _colour(self.state, name)
-            canvas.edge(f"end {name} of {key}", "M-5 -5L5 5M5 -5L-5 5", mark, "w", x=x, y=y)
+            canvas.edge(f"end {name} of {key}", *folk.end_of(False, mark), x=x, y=y)
             if canvas.width - x > 86:
                 canvas.text(f"leaves {name} of {key}", x + 11, y + 4, "shuts down", "q")
         return max(self.lines.values()) + 22
@@ -228,7 +237,17 @@ class _Pair:
         says, style = f"request {id} is {_word(one.request.state)}", "p" if one.back else "p d"
         mark = one.mark.key
         self.canvas.bar(f"area {id}", x, top, end - x, low - top, mark, style, says=says, pair=id)
-        self.canvas.text(f"number {id}", (x + end) / 2, top - 8, f"{number}", "q c", width=40)
+        starts = [self.span(other)[0] for _, other in self.requests]
+        room = min([at for at in starts if at >= end], default=self.time.x(self.time.scale)) - 8
+        lines = wrapped(one.answer, room - end - 10, most=4) if room - end > 70 else []
+        asks = text_width(one.question) < room - x
+        if not lines or lines[-1].endswith("…") or not asks:
+            self.canvas.text(f"number {id}", (x + end) / 2, top - 8, f"{number}", "q c", width=40)
+            return
+        self.written.add(id)
+        self.canvas.text(f"asks {id}", x, top - 8, one.question, "q")
+        y = (top + low) / 2 + 12 - 8 * len(lines)
+        self.canvas.rows(f"answer {id}", end + 10, y, lines, "", mark)
 
     def arrows(self, one: RequestCard) -> None:
         """The question, and the answer, if there is one."""

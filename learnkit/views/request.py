@@ -18,7 +18,7 @@ from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.array import Array, grow
 from learnkit.views.drawing.base import css_beside
 from learnkit.views.drawing.text import esc, scale_of
-from learnkit.views.messages import LEAST, block_rows, ruler
+from learnkit.views.messages import LEAST, block_rows, scaled
 
 Json = dict[str, Any]
 
@@ -165,7 +165,7 @@ def _totals(request: Json) -> str:
     parts = sizes(request)
     each = ", ".join(f"{part} {size:,}" for part, size in parts.items())
     total = f"<b>≈ {sum(parts.values()):,} tokens</b> (characters / 4): {each}"
-    return ruler(scale_of(max([*parts.values(), LEAST])), f'<span class="totals">{total}</span>')
+    return scaled(scale_of(max([*parts.values(), LEAST])), f'<span class="totals">{total}</span>')
 
 
 def _plain_text(system: Any) -> str:

@@ -18,7 +18,8 @@ from learnkit.events.text import count, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import Canvas, text_width, wrapped
+from learnkit.views.drawing.display import Canvas, text_width
+from learnkit.views.drawing.plot import legend
 
 #: The most columns that are drawn.
 COLUMNS = 12
@@ -126,7 +127,7 @@ class Schedule(Diagram[State]):
             many = len(state.lost)
             which = one_line(state.lost[0], 24) if many == 1 else f"{many} of {sent}"
             first = f"{which} {'is' if many == 1 else 'are'} lost: {_why(state, state.lost)}."
-            return [first, f"Lost of {sent}: {_named(state.lost)}."]
+            return [first, f"Lost of {sent}: {_named(state.lost)}." if many > 1 else ""]
         whole = f"{sent} sent, none lost."
         own = {row.type for row in state.rows if row.who == state.reader}
         between = any(row.open and row.type == "race.wrote" for row in state.rows)
@@ -198,7 +199,7 @@ class _Sheet:
             canvas.edge(f"life {key}", path, style="" if name else "w", x=x, y=4 + _HEAD)
             mark, label = self.marks.get(name, ""), name or "file"
             canvas.text(f"head {key}", x, 21, label, "c", mark, width=self.each + 4)
-        canvas.text("content", self.right, 21, "after the step", "b")
+        canvas.text("content", self.right, 21, "in the file", "b")
         since = None
         for place, row in enumerate(state.rows[first:], first):
             ends = row.who == state.reader and row.type not in _MIDDLE
@@ -214,9 +215,8 @@ class _Sheet:
         canvas.height = y + 4
         if state.reader:
             y += 6
-            says = f"thick line: {state.reader} has read the file and isn't done yet"
-            lines = wrapped(says, canvas.width - 2, most=2)
-            canvas.height = canvas.rows("legend", 2, y + 16, lines, "q") - 8
+            says = f"{state.reader} has read the file and isn't done yet"
+            canvas.height = legend(canvas, 2, y, [(self.marks.get(state.reader, ""), says)])
 
     def open(self, top: float, low: float) -> None:
         """The time between the reader's two steps, on its lifeline."""

@@ -148,7 +148,7 @@ class Skills(Diagram[Shelf]):
         loaded, all = len(state.loaded), count(len(state.sizes), "skill")
         first = f"{loaded or 'None'} of {all} {'are' if loaded > 1 else 'is'} loaded."
         now, whole = state.now.tokens, state.everything
-        return [f"A request has ≈{now:,} tokens of skills, where all have ≈{whole:,}.", first]
+        return [f"Skills on demand: ≈{now:,} tokens in a request instead of ≈{whole:,}.", first]
 
     def draw(self, state: Shelf, width: float, rows: int) -> Canvas:
         canvas = Canvas(width, 30)

@@ -204,7 +204,7 @@ def _ids(state: State, mark: theme.Mark) -> list[str]:
 
 def _strip(canvas: Canvas, state: State, y: float) -> float:
     """Draw the tasks in progress over time, and when the board was opened again."""
-    time = Axis(state.now, 2, canvas.width - 4)
+    time = Axis(state.now, 2, canvas.width - 44)
     canvas.text("strip", 2, y + 12, "in progress, over time", "q")
     top = y + 40
     free: list[float] = []

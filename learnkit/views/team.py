@@ -1,8 +1,8 @@
 """The team: which task each agent had, and when; when it worked, was idle, and how it left.
 
 Each agent has a lane on one scale of time. A band is work, with its tasks as boxes on it; a line is
-idleness, and a cross at the end says whether the agent shut down or was lost. The board is below: a
-task moves from it to the lane of the agent that takes it, and leaves its outline there.
+idleness; a square at the end says that the agent shut down, a cross that it was lost. A task that
+nobody has is below, and moves to the lane of the agent that takes it.
 """
 
 from __future__ import annotations
@@ -87,13 +87,17 @@ class Team(Diagram[State]):
         shares = Counter(name for name in done.values() if name).most_common()
         by = f" by {listed([name for name, _ in shares])}" if shares else ""
         each = f"{listed([f'{many} by {name}' for name, many in shares])}." if shares else ""
-        return [f"{progress(state.tasks)}{by}.", each, _statuses(state)]
+        first = f"{progress(state.tasks)}{by}."
+        if shares and all(one.mark is theme.DONE for one in state.tasks.values()):
+            names = [name for name, _ in shares]
+            first = f"{listed(names)} complete{'s' * (not names[1:])} every task."
+        return [first, each, _statuses(state)]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas, people = Canvas(width), drawn(state.people)[: max(3, rows)]
         left, low = min(_NAMES, width / 5), 22 + _LANE * len(people)
         time, middles = (
-            Axis(state.now, left, width - left - (8 if width < 560 else 76)),
+            Axis(state.now, left, width - left - (32 if width < 560 else 76)),
             [*range(42, low, _LANE)],
         )
         time.ruled(canvas, 4, (4, 16), *((y - 20, y + TASK / 2) for y in middles))
@@ -146,34 +150,23 @@ def _lane(
     time: Axis,
     latest: dict[int, int],
 ) -> None:
-    """When an agent worked and was idle, said below each, and its tasks."""
-    spans = _seen(state.spans(person.name), 2 * time.scale / time.room)
-    said: list[tuple[float, float, tuple[str, ...]]] = []
-    ends: list[tuple[str, str, float]] = []
+    """When an agent worked and was idle, how it is now or has left, and its tasks."""
+    spans = state.spans(person.name)
+    ends: list[tuple[str, bool, float]] = []
     for number, (key, begin, end) in enumerate(spans):
-        name, x, last = f"{key} {person.name} {number}", time.x(begin), number == len(spans) - 1
-        wide = max(time.x(end) - x, 0)
-        if key in ("shutdown", "lost"):
-            lost = key == "lost"
-            if number:
-                ends.append((f"end {name}", theme.FAILED.key if lost else mark, x))
-            texts: tuple[str, ...] = ("not heard from" if lost else "shut down",)
-        else:
+        name, x = f"{key} {person.name} {number}", time.x(begin)
+        if key not in ("shutdown", "lost"):
             thick, style = (TASK, "p") if key == "working" else (2, "")
-            canvas.bar(name, x, y - thick / 2, wide, thick, mark, style)
-            texts = (f"{key} {duration(round(end - begin, 1))}", key) if end > begin else (key,)
-        said.append((x, canvas.width if last else x + wide, texts))
-    low = canvas.width
-    for number, (x, end, texts) in reversed([*enumerate(said)]):
-        last, wide = number == len(said) - 1, text_width(texts[0])
-        if last and len(texts) == 1 and x + wide + 12 <= canvas.width:
-            canvas.text(f"says {person.name} {number}", x + 10, y + 4, texts[0], "q")
-            continue
-        if last:  # how it is now is said in any case
-            x = min(x, canvas.width - wide - 6)
-        if fits := [one for one in texts if x + text_width(one) + 6 <= min(end, low)]:
-            canvas.text(f"says {person.name} {number}", x, y + 27, fits[0], "q")
-            low = x
+            says = f"{person.name} {key} {duration(round(end - begin, 1))}"
+            place = x, y - thick / 2, max(time.x(end) - x, 0), thick
+            canvas.bar(name, *place, mark, style, says=says)
+        elif number:
+            ends.append((f"end {name}", key == "lost", x))
+    if spans:
+        said, x = folk.status(person), time.x(spans[-1][2]) + 10
+        beside = x + text_width(said) <= canvas.width
+        x = x if beside else canvas.width - text_width(said) - 6
+        canvas.text(f"says {person.name}", x, y + (4 if beside else 27), said, "q")
     free = 0.0
     for number, one in enumerate(state.spells):
         if one.owner == person.name:
@@ -184,33 +177,20 @@ def _lane(
             wide = max(end - x - 1, 3)
             board.draw_spell(canvas, key, one, state.tasks, (x, y - TASK / 2, wide))
             free = x + wide + 1
-    for key, colour, x in ends:
-        canvas.edge(key, "M-5 -5L5 5M5 -5L-5 5", colour, "w", x=x, y=y)
-
-
-def _seen(spans: list[tuple[str, float, float]], least: float) -> list[tuple[str, float, float]]:
-    """An agent's statuses without those too short to be seen, except the first and the last."""
-    found: list[tuple[str, float, float]] = []
-    for place, (key, begin, end) in enumerate(spans):
-        short = end - begin < least and place < len(spans) - 1
-        if found and (short or found[-1][0] == key):
-            found[-1] = (*found[-1][:2], end)
-        else:
-            found.append((key, begin, end))
-    return found
+    for key, lost, x in ends:
+        canvas.edge(key, *folk.end_of(lost, mark), x=x, y=y)
 
 
 def _board(canvas: Canvas, tasks: Board, taken: dict[int, int], rows: int, y: float) -> float:
-    """The board below the lanes, where a task that was taken leaves its outline; where it ends."""
-    if not tasks:
+    """The tasks that nobody has taken, below the lanes; where they end."""
+    free = [card for card in tasks.values() if card.id not in taken]
+    if not free:
         return y
-    canvas.text("free", 2, y + 34, "the board", "q")
-    cards = list(tasks.values())[-2 * rows :]
+    canvas.text("free", 2, y + 34, "free, on the board", "q")
+    cards = free[-2 * rows :]
     spots, low = board.grid(canvas, len(cards), 176, y + 44)
     for card, spot in zip(cards, spots, strict=True):
-        gone = card.id in taken or card.mark is theme.DONE
-        key, mark, style = ("slot", "", "qdl") if gone else ("task", card.mark.key, "l")
-        text = f"{card.short} {card.subject}" + f", {card.owner}" * bool(gone and card.owner)
-        canvas.box(f"{key} {card.id}", *spot, mark, [text], style, says=card.title)
-    hidden = len(tasks) - len(cards)
+        text = f"{card.short} {card.subject}"
+        canvas.box(f"task {card.id}", *spot, card.mark.key, [text], "l", says=card.title)
+    hidden = len(free) - len(cards)
     return low + 20 * canvas.left_out("more", 2, low + 14, hidden, "earlier task")

@@ -21,7 +21,6 @@ from learnkit.events.vocabulary import read
 from learnkit.views.drawing import display, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.plot import legend
 from learnkit.views.drawing.time_axis import Axis, duration
 
 #: Height of a row, and of what stands in it, in pixels.
@@ -227,18 +226,21 @@ class Timeline(Diagram[State]):
         first, run, before = state.runs[0], state.run, state.before
         share = 1 - run.now / before if run.done and before else 0.0
         less = f"{share:.0%} less." if share > 0.005 else ""
+        jobs = [job for one in state.runs for job in one.jobs.values()]
+        counted = "The time that commands sleep is counted, not slept."
+        counted *= run.done and any(job.counted for job in jobs)
         far, waits = duration(run.now), f"The model waits {duration(run.waited)}"
         if run is first:
             if not before:
                 return ["No work so far."]
-            takes = f"The work takes {far}{'' if run.done else ' so far'}"
-            once = f"{takes} instead of {duration(before)} one after the other."
-            once = once if before > run.now * 1.005 else f"Nothing overlaps: t{takes[1:]}."
-            return [once, less, f"{waits} for its jobs." if run.waited else ""]
+            takes = f"{far}{'' if run.done else ' so far'}"
+            once = f"Work overlaps: {takes} instead of {duration(before)}."
+            once = once if before > run.now * 1.005 else f"Nothing overlaps: it takes {takes}."
+            return [once, less, f"{waits} for its jobs." if run.waited else "", counted]
         now = f"{run.name[:1].upper()}{run.name[1:]}{'' if run.done else ', so far'}: {far}"
         now += f" instead of {duration(before)}." if run.done else "."
         waits = f"{waits} instead of {duration(first.waited)}." if run.done else ""
-        return [now, less, waits]
+        return [now, less, waits, counted]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -302,7 +304,7 @@ class _Sheet:
         # What is saved stands behind the end.
         self.saved = state.run.done and state.before > state.run.now * 1.005
         far = max(state.before * self.saved, *(run.now for run in state.runs))
-        self.axis = Axis(far, self.left, self.right - self.left)
+        self.axis = Axis(far, self.left, self.right - self.left - (38 if canvas.width > 560 else 6))
         self.x = self.axis.x
 
     def draw(self, rows: int) -> None:
@@ -336,7 +338,11 @@ class _Sheet:
         if self.saved and (last := len(self.state.runs) - 1) in bands:
             self.bracket(bands[last][0] + _BAR / 2)
         y += 20 * canvas.left_out("gone", self.left, y + 14, len(every) - len(tops), "row")
-        canvas.height = legend(canvas, 0, y + 2, self.signs(), "p") + 4
+        canvas.height = y + 4
+        if any(job.told is not None for run in self.state.runs for job in run.jobs.values()):
+            sign = f"{theme.INJECTED.glyph} a job's result reaches the model"
+            canvas.text("sign", 0, y + 15, sign, "q")
+            canvas.height = y + 24
 
     def bracket(self, y: float) -> None:
         """What was saved, from the end to where it would have been, beside the last run's agent."""
@@ -406,16 +412,3 @@ class _Sheet:
         self.box(f"job {key}", (job.begin, end), y, mark, "" if spot else label, says)
         if spot:
             self.canvas.text(f"label {key}", spot, y + 16, label, style, mark, width=room)
-
-    def signs(self) -> Iterator[tuple[str, str]]:
-        """What the colours and signs mean, each with the key of its mark."""
-        runs = self.state.runs
-        jobs = [job for run in runs for job in run.jobs.values()]
-        spans = [one for run in runs for worker in run.workers.values() for one in worker.spans]
-        for mark, words in (("assistant", "a turn of the model"), ("call", "a call")):
-            if any(one.mark == mark and one.long for one in spans):
-                yield mark, words
-        if any(one.told is not None for one in jobs):
-            yield "", f"{theme.INJECTED.glyph} a job's result reaches the model"
-        if any(one.counted for one in jobs):
-            yield "", "a sleep is only counted: you do not wait"

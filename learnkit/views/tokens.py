@@ -24,7 +24,7 @@ from learnkit.views.drawing.text import scale_of
 
 #: In pixels: the height of a full column, its upper end, where the first one begins, and the least
 #: that a column takes.
-HEIGHT, TOP, LEFT, LEAST = 170, 76, 48, 3
+HEIGHT, TOP, LEFT, LEAST = 170, 64, 48, 3
 #: For how many columns there is room.
 _SLOTS = (6, 10, 16, 24, 32, 48, 64, 90, 128, 180, 224)
 #: Last word of a compaction's event type -> glyph, and what it is.
@@ -179,7 +179,8 @@ class Tokens(Diagram[State]):
             y = base - HEIGHT * state.threshold / scale
             canvas.edge("threshold", f"M0 0H{room:g}", "", "di", x=LEFT, y=y)
             # What the dashed line is is said above it, where no column and no arrow gets.
-            canvas.text("limits", 0, 28, f"dashed line: threshold of {state.threshold:,}")
+            canvas.edge("limit", "M0 0H22", "", "di", x=width - 22, y=8)
+            canvas.text("limits", width - 30, 12, f"threshold {state.threshold:,}", "e")
         _arrows(canvas, state, each, group)
         last = len(state.requests)
         if last:
@@ -195,7 +196,6 @@ class Tokens(Diagram[State]):
         marks = [(one.key, one.word) for one in (theme.CACHED, theme.FRESH) if cached]
         layers = dict.fromkeys(_LAYERS[cut.layer] for cut in state.shortened)
         marks += [("", " ".join(one)) for one in layers]
-        marks += [("", "dashed column: before it")] * bool(before)
         canvas.height = (legend(canvas, LEFT, y, marks) if marks else y) + 4
         return canvas
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from learnkit.events.log import Event
 from learnkit.events.loop import ModelPaused
 from learnkit.events.mail import MailData, MailRead, MailSent
-from learnkit.events.sentences import ended
 from learnkit.events.teams import TeamJoined, TeamLost, TeamSpawned, TeamStatus
-from learnkit.events.text import count, listed, one_line, quoted
+from learnkit.events.text import count, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views import people as folk
 from learnkit.views.drawing import theme
@@ -127,15 +126,16 @@ class Traffic(Diagram[State]):
         mails = [line for line in state.lines if line.ids]
         if not mails:
             return [*waits, "No message has been sent yet."]
-        unread = sum(len(person.unread) for person in state.people.values())
-        waiting = f"{unread} unread" if unread else "all read"
-        sent = sum(len(line.ids) for line in mails)
-        if sent == 1:
-            waiting = "unread" if unread else "read"
-        last = mails[-1]
-        said = f"{last.sender} to {listed(list(last.to))}: {quoted(last.said, 110)}"
-        much = f"{count(sent, 'message')}, {waiting}."
-        return [*waits, much, ended(f"The last, {said}.")]
+        unread = [one.name for one in state.people.values() if one.unread]
+        does = f"{_listed(unread)} {'have' if unread[1:] else 'has'} unread mail" if unread else ""
+        senders = list(dict.fromkeys(line.sender for line in mails))
+        whom = list(dict.fromkeys(to for line in mails for to in line.to))
+        both = {line.sender for line in mails if {*line.to} & {*senders} - {line.sender}}
+        if senders[1:] and both == {*senders}:  # each of them writes to another one
+            whom = ["each other", *(f"to {one}" for one in whom if one not in senders)]
+        said = f"{_listed(senders)} write{'s' * (not senders[1:])} to {_listed(whom)}"
+        sent = count(sum(len(line.ids) for line in mails), "message")
+        return [*waits, f"{said}; {does or 'all is read'}.", f"{sent}."]
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas, people = Canvas(width), folk.drawn(state.people)
@@ -181,6 +181,10 @@ class Traffic(Diagram[State]):
         return canvas
 
 
+def _listed(names: list[str]) -> str:
+    return listed(names) if len(names) < 3 else f"{len(names)} agents"
+
+
 def _posted(
     lines: tuple[TrafficLine, ...], event: Event, mail: MailData
 ) -> tuple[TrafficLine, ...]:
@@ -220,8 +224,7 @@ def _draw(
             continue
         x, unread = middle[name], line.ids[number : number + 1] and line.ids[number] in line.unread
         if line.type in ("ends", "lost"):
-            colour = theme.FAILED.key if line.type == "lost" else mark
-            canvas.edge(f"end {key}", "M-6 -6L6 6M6 -6L-6 6", colour, "w", x=x, y=y + 8)
+            canvas.edge(f"end {key}", *folk.end_of(line.type == "lost", mark), x=x, y=y + 8)
         if begin is None or begin == x:
             continue
         side = 1 if x > begin else -1

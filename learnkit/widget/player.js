@@ -214,10 +214,13 @@ class Stage {
     this.paint();
     const sets = steps.slice(first, k + 1).flatMap((step) => step.set ?? []);
     const changed = new Set(sets.map(([key]) => key));
-    let target = null;
+    // Of a document only the last thing that is new is marked, and at the end its end is in view.
+    const cells = [...this.cells];
+    const anew = cells.findLast(([key]) => changed.has(key))?.[0];
+    let target = k === this.tape.last ? cells.at(-1)?.[1] : null;
     this.picture.style.setProperty("--tall", `${this.tape.tall}px`);
     for (const [key, cell] of this.cells) {
-      const marked = k > 0 && changed.has(key) && !cell.firstElementChild?.matches("[data-quiet]");
+      const marked = k > 0 && key === anew && !cell.firstElementChild?.matches("[data-quiet]");
       cell.toggleAttribute("data-changed", marked);
       if (marked) target = cell;
     }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,12 @@ COURSE = ROOT / "notebooks"
 FOUND = lesson_progress(COURSE)
 MAPS = {width: course_map(FOUND, width)[0] for width in (NARROW, WIDE, WIDEST)}
 STRIPS = [strip(width, lit) for width in (WIDE, WIDEST) for lit in range(2, 13)]
+
+
+class SLANT:
+    """How far a slanted text goes up and to the right, for each pixel of its length."""
+
+    sin, cos = math.sin(math.radians(38)), math.cos(math.radians(38))
 
 
 def dots(canvas: Canvas) -> set[tuple[str, int]]:
@@ -56,18 +64,18 @@ def test_nothing_is_cut_and_the_loop_is_read_from_top_to_bottom(canvas: Canvas) 
 @pytest.mark.parametrize("width", [WIDE, WIDEST])
 def test_a_lesson_lights_its_own_column_and_says_what_it_does_there(width: int) -> None:
     canvas, words = strip(width, 8), load("s08").hooks
-    lit = {one.key for one in canvas.shapes if one.key[:4] == "lit "}
-    assert lit == {f"lit {hook}" for hook in words}, "it is lit only where the lesson plugs in"
+    band = canvas["lit"]
+    assert band.y + band.height == canvas.height, "the column is lit from head to foot"
     for hook in HOOKS:
         assert canvas[f"does {hook}"].lines == (words.get(hook, ""),)
     for hook in words:
-        tint, dot, word = canvas[f"lit {hook}"], canvas[f"dot {hook} 8"], canvas[f"does {hook}"]
-        assert word.x < tint.x < dot.x < tint.x + tint.width
-        assert tint.y < dot.y < tint.y + tint.height
+        dot, word = canvas[f"dot {hook} 8"], canvas[f"does {hook}"]
+        assert word.x < band.x < dot.x < band.x + band.width
+        assert band.y < canvas["lesson 8"].y - 9 < dot.y < band.y + band.height
     for one in (one for one in canvas.shapes if one.key[:4] == "dot "):
         lesson = int(one.key.split()[2])
         assert one.mark == ("cause" if lesson == 8 else "plain")
-        assert ("g" in one.style) == (lesson > 8), "what comes is hollow"
+        assert ("gv" in one.style) == (lesson > 8), "what comes is hollow and pale"
     assert canvas["means to come"].lines == ("to come",)
 
 
@@ -77,7 +85,7 @@ def test_the_left_edge_is_that_of_the_card_and_texts_are_clear_of_the_grid(canva
     assert min(one.x for one in texts) == 0
     if "grid" in canvas:
         lines = re.findall(r"M([\d.]+) [\d.]+H", canvas["grid"].path)
-        ends = [one.x + text_width(one.lines[0], one.style) for one in texts if one.y > 100]
+        ends = [one.x + text_width(one.lines[0], one.style) for one in texts if one.y > 120]
         assert max(ends) + 16 <= min(map(float, lines))
 
 
@@ -92,6 +100,19 @@ def test_a_number_stands_over_its_column(canvas: Canvas) -> None:
             )
         else:
             assert canvas[f"lesson {number}"].x == canvas[f"name {number}"].x == one.x
+
+
+@pytest.mark.parametrize("canvas", [MAPS[WIDE], MAPS[WIDEST], *STRIPS])
+def test_neither_names_nor_arrows_touch_what_is_beside_them(canvas: Canvas) -> None:
+    names = [one for one in canvas.shapes if one.key[:5] == "name "]
+    for one, other in pairwise(names):
+        assert (other.x - one.x) * SLANT.sin > 14, "slanted, they are a line of text apart"
+    last = names[-1]
+    assert last.x + SLANT.cos * text_width(last.lines[0]) <= canvas.width
+    assert min(one.y - SLANT.sin * text_width(one.lines[0]) for one in names) > 0
+    spine = canvas["stop 0"].x
+    dots = [one for one in canvas.shapes if one.key[:5] == "asks "]
+    assert all(one.x - one.width > spine + 4 for one in dots), "the arrows on the line are free"
 
 
 def test_on_a_phone_a_strip_is_the_loop_and_the_lessons_words() -> None:

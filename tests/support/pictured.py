@@ -46,20 +46,18 @@ PICTURED = {
         *("s06", "before and after", r"\d messages are cleared", "before.*after.*⊘ cleared")
     ),
     "Tokens": Picture(
-        "s06", "each compaction shows as a drop", "and were compacted", "dashed line: threshold"
+        "s06", "each compaction shows as a drop", "and were compacted", "threshold 400,000"
     ),
     "Tasks": Picture("s07", "which task is blocked by which", "tasks completed"),
     "Timeline": Picture(
         "s08", "what the background saves", r": \d+ min instead of \d+ min.*\d% less", "waits"
     ),
-    "Traffic": Picture("s09", "a tick says that a message has been read", "all read"),
+    "Traffic": Picture("s09", "a tick says that a message has been read", "all is read"),
     "Protocol": Picture(
         *("s10", "between its question and its answer", "rejects .*, then approves"),
         "✗ rejected.*✓ approved",
     ),
-    "Team": Picture(
-        *("s11", "who claimed which task, and the board", r"\d by alice and \d by bob"), "the board"
-    ),
+    "Team": Picture(*("s11", "who claimed which task", r"\d by alice and \d by bob"), "✓ #1"),
     "Worktrees": Picture("s12", "branches that diverge and merge", "is merged"),
     "Schedule": Picture(
         *("s09", "the four steps that lose a message", "is lost", "(?!.*>5<).*>4<")

@@ -75,24 +75,31 @@ def test_the_finding_says_what_came_back_of_what_the_children_read() -> None:
     assert all(wide[child.lane] > wide["lead"] > 0 for child in children(state))
     assert said(view, state) == (
         f"Subagents read ≈{read:,} tokens, and ≈{back:,} come back. 3 subagents. "
-        f"The context of lead has ≈{state['lead'].tokens:,} tokens."
+        f"The context of lead has ≈{state['lead'].tokens:,} tokens. "
+        f"Of its results ≈{state['lead'].parts['result'] - back:,} are ids, brackets and other "
+        "output."
     )
 
 
-def test_what_comes_back_is_a_band_from_each_child_to_the_leads_bar() -> None:
+def test_what_comes_back_is_a_sliver_on_the_scale_of_the_bars_and_a_line() -> None:
     _, view = family(3)
     canvas = drawn(view)
     level, tip = canvas["lane lead system"], canvas["tip"]
     assert level.y < tip.y < level.y + level.height
-    assert tip.x > canvas["tokens lane lead"].x + 30, "it keeps clear of the number"
+    goal = float(tip.path.partition("H")[2].partition("m")[0])
+    assert goal > canvas["tokens lane lead"].x + 30, "it keeps clear of the number"
     back = sum(one.returned for one in children(view.at()))
     assert canvas["back"].lines == (f"≈{back:,} come back",)
     for child in children(view.at()):
-        row, band = canvas[f"lane {child.lane} system"], canvas[f"back {child.lane}"]
-        x, y = map(float, re.findall(r"[\d.]+", band.path)[:2])
+        row, line = canvas[f"lane {child.lane} system"], canvas[f"back {child.lane}"]
+        x, y = map(float, re.findall(r"[\d.]+", line.path)[:2])
         assert row.y < y < row.y + row.height
         assert x > canvas[f"tokens lane {child.lane}"].x + 30
-        assert max(map(float, re.findall(r"H([\d.]+)", band.path))) <= WIDE
+        gives, gets = canvas[f"gives {child.lane}"], canvas[f"gets {child.lane}"]
+        each = (row.width + 1) / child.parts["system"]
+        assert gives.width == gets.width == pytest.approx(each * child.returned, abs=0.1)
+        assert (gives.y, gets.y) == (row.y, level.y)
+        assert gets.x + gets.width <= WIDE
 
 
 def test_without_a_child_nothing_comes_back() -> None:

@@ -11,7 +11,7 @@ from canvases import words
 import learnkit as lk
 from learnkit.backends.request import State as TrackerState
 from learnkit.views import Protocol, protocol
-from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape
+from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape, text_width
 
 WHY = "all.csv holds one station of three"
 
@@ -126,14 +126,12 @@ def test_an_agent_that_agrees_to_shut_down_has_no_lifeline_after_that() -> None:
 def test_the_title_says_who_has_answered_what() -> None:
     assert finding(lk.EventLog()) == "Nobody has asked for anything yet."
     assert finding(refused_then_agreed()) == (
-        f"alice rejects a shutdown, then approves the next one.\n“{WHY}”"
+        "alice rejects a shutdown, then approves the next one."
     )
-    assert finding(plan()) == (
-        "lead asks for changes to a plan, then the next one waits for lead.\n“Pack a copy first.”"
-    )
+    assert finding(plan()) == ("lead asks for changes to a plan, then the next one waits for lead.")
     log = refused_then_agreed()
     log.append("request.refused", tool="shutdown_response", problem="r9 is not known")
-    assert finding(log).endswith(" 1 answer did not count.")
+    assert finding(log).endswith("\n1 answer did not count.")
     assert "✗ An answer did not count: r9 is not known" in words(drawn(log))
     for number in range(3, 9):
         step(log, "opened", f"r{number}")
@@ -141,6 +139,23 @@ def test_the_title_says_who_has_answered_what() -> None:
         "6 of 8 requests still wait for an answer.\n"
         "6 pending, 1 approved and 1 rejected. 1 answer did not count."
     )
+
+
+def test_a_reason_stands_once_beside_its_answer_and_the_clock_runs_to_the_end() -> None:
+    log = team()
+    step(log, "opened", "r1")
+    step(log, "answered", "r1", state="rejected", note=WHY)
+    log.append("run.ended", lane="lead", reason="end_turn", time=10.0)
+    canvas = drawn(log)
+    answer = [one for one in canvas.shapes if one.key.startswith("answer r1")]
+    assert words(canvas).count("all.csv") == 1
+    first = canvas["arrow answers r1"]
+    assert all(first.x < one.x for one in answer)
+    for one in answer:
+        assert one.x + text_width(one.lines[0]) < canvas["tick end"].x
+        assert canvas["life lead of lead alice"].y < one.y < canvas["life alice of lead alice"].y
+    assert canvas["time end"].lines == ("10 s",)
+    assert words(drawn(log, width=NARROW)).count("all.csv") == 1, "or below, without room"
 
 
 def test_of_many_requests_the_last_are_drawn_and_the_others_counted() -> None:

@@ -107,7 +107,7 @@ def test_calls_and_results_are_marked_only_when_the_run_is_over() -> None:
         assert "thinking (signed, not shown) thinking (redacted) I look." in calls
         assert "→ call look" in calls
         assert "id lu_1 a: [1]" in calls
-        assert results.endswith("✉\ufe0e injected <reminder>plan</reminder>")
+        assert results.endswith("✉\ufe0e injected from the harness <reminder>plan</reminder>")
 
 
 def test_first_sight_and_transcript_are_tables() -> None:

@@ -124,7 +124,7 @@ FINDINGS: list[tuple[str, list[Step], str]] = [
                 request("r3", "plan", "expired", sender="alice", to="lead", note="gone"),
             ),
         ],
-        "lead asks for changes to a plan, then the next one expires. “gone”",
+        "lead asks for changes to a plan, then the next one expires.",
     ),
     (
         "Traffic",
@@ -133,7 +133,7 @@ FINDINGS: list[tuple[str, list[Step], str]] = [
             mail(1, "lead", "alice", "x"),
             ("lead", "team.lost", {"name": "erin", "seconds": 3}),
         ],
-        "1 message, unread. The last, lead to alice: “x”.",
+        "lead writes to alice; alice has unread mail. 1 message.",
     ),
 ]
 

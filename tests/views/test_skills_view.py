@@ -91,9 +91,9 @@ def test_the_finding_compares_with_everything_upfront(log: EventLog) -> None:
     states = [view.at(k) for k in range(5)]
     assert said(view, states[0]) == "No skills were listed yet."
     assert said(view, states[2]) == (
-        "A request has ≈600 tokens of skills, where all have ≈6,000. None of 6 skills is loaded."
+        "Skills on demand: ≈600 tokens in a request instead of ≈6,000. None of 6 skills is loaded."
     )
-    assert said(view).startswith("A request has ≈2,000 tokens of skills")
+    assert said(view).startswith("Skills on demand: ≈2,000 tokens in a request")
 
 
 def test_what_is_preloaded_counts_from_the_start() -> None:

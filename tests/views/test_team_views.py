@@ -116,13 +116,13 @@ def test_a_remote_agent_joins_and_is_lost_and_its_lifeline_ends_there() -> None:
     assert life.path.endswith(f"V{canvas['end 4'].y - life.y:g}")
 
 
-def test_the_title_counts_all_messages_and_the_line_below_has_the_last() -> None:
+def test_the_title_says_who_writes_to_whom_and_who_has_unread_mail() -> None:
     view = Traffic(letters("m1"))
     assert said(view, view.at(0)) == "No message has been sent yet."
-    end = "The last, alice to bob and carol: “hello”."
-    assert said(view) == f"4 messages, 3 unread. {end}"
+    both = "alice and bob write to each other and to carol"
+    assert said(view) == f"{both}; 3 agents have unread mail. 4 messages."
     read = Traffic(letters("m1", "m2", "m3", "m4"))
-    assert said(read) == f"4 messages, all read. {end}"
+    assert said(read) == f"{both}; all is read. 4 messages."
 
 
 def test_who_waits_for_your_reply_is_named_and_the_end_of_the_run_is_not_drawn() -> None:
@@ -136,7 +136,9 @@ def test_who_waits_for_your_reply_is_named_and_the_end_of_the_run_is_not_drawn()
     log.append("model.paused", lane="lead", waits="alice")
     log.append("team.status", name="alice", status="shutdown")
     assert Traffic(log).at() == before
-    assert said(Traffic(log), before).startswith("alice waits for your reply. 1 message, unread.")
+    assert said(Traffic(log), before) == (
+        "alice waits for your reply. alice writes to lead; lead has unread mail. 1 message."
+    )
 
 
 def test_of_many_lines_the_last_are_drawn_and_the_others_counted() -> None:

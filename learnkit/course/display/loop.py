@@ -88,23 +88,24 @@ def draw(width: float, heads: Mapping[int, Head], lit: int = 0) -> tuple[Canvas,
     own = load(LESSONS[lit]).hooks if lit else HOOKS
     row, radius = (20 if hooks else 30, 5) if lit else (30, 11) if folded else (26, 7)
     lessons = [one for one in heads if one > 1] if folded or (wide and hooks) else []
-    start, end = (_GRID, width - 14) if wide else (_SPINE + 8, width)
+    start, end = (_GRID, width - 36) if wide else (_SPINE + 8, width)
     each = (end - start) / max(len(lessons), 1)
     columns = {one: start + each * place for place, one in enumerate(lessons)}
-    head, steps = 12 if lit else 66, 16 * (wide and each < 70)  # names take turns
-    under = head + 26 + steps if columns and wide else head + 18 * 4 * folded
+    head = 12 if lit else 80
+    under = 74 + 22 * (not lit) if columns and wide else head + 18 * 4 * folded
     order = [name for name in ORDER if hooks or name not in HOOKS]
     down = (row + 30 * (folded and name in HOOKS) for name in order[:-1])
     heights = dict(zip(order, accumulate(down, initial=under + 16 if hooks else head), strict=True))
     low = canvas.height = heights["results"] + 14
     if not lit:
-        reads = "number is a lesson," if folded else "column is a lesson, each dot a place"
+        each_is = "number" if folded else "column"
         canvas.text("title", 0, 16, "One loop. Six places to plug into.", "h")
-        canvas.text("reads", 0, 38, f"Each {reads} where it plugs in.", "q")
+        where = f"its {'place says' if folded else 'dots say'} where it plugs in."
+        canvas.rows("reads", 0, 36, (f"Each {each_is} is a lesson;", where), "q")
     elif columns:
-        for at, words, style in ((5.0, "built before", ""), (106, "to come", "g")):
-            canvas.dot(f"sign {words}", at, head + 20, 4, "plain", style=style)
-            canvas.text(f"means {words}", at + 10, head + 24, words, "q")
+        for at, words, style in ((5.0, "built before", ""), (106, "to come", "gv")):
+            canvas.dot(f"sign {words}", at, under - 14, 4, "plain", style=style)
+            canvas.text(f"means {words}", at + 10, under - 10, words, "q")
     for place, number in enumerate(heads if folded else ()):
         name = f"{heads[number][0]}{number} {load(LESSONS[number]).title}"
         canvas.text(f"name {number}", (0, 118, 218)[place // 4], head + 18 * (place % 4), name)
@@ -114,18 +115,17 @@ def draw(width: float, heads: Mapping[int, Head], lit: int = 0) -> tuple[Canvas,
         canvas.text("lit", _DOES, head, f"{lit} {load(LESSONS[lit]).title}", "b", "cause")
     if wide:
         grid = "".join(f"M{start} {heights[hook]}H{width:g}" for hook in hooks)
-        for number, x in columns.items():
-            name = f"M{x + each / 2:g} {head + 5}v12" * (number % 2 == 0 < steps)
-            grid += f"M{x + each / 2:g} {under}V{low - 4}{name}"
         canvas.edge("grid", grid)
+    if wide and lit in columns:
+        canvas.bar("lit", columns[lit], under - 24, each, low - under + 24, "cause", "p")
     _line(canvas, [(_SPINE, heights[name]) for name in order if name not in HOOKS], lit)
     for name, y in heights.items():
         if name not in hooks:
             canvas.text(f"node {name}", 32, y + 4, name, "b")
             continue
         mark, quiet = ("cause", "") if name in own else ("plain", "q")
-        canvas.edge(f"stub {name}", f"M{_SPINE} {y}H{_HOOK - 4}", mark, "d")
-        canvas.dot(f"asks {name}", _SPINE, y, 3.5, mark)
+        canvas.edge(f"stub {name}", f"M{_SPINE} {y}H{_HOOK - 9}", mark)
+        canvas.dot(f"asks {name}", _HOOK - 9, y, 3.5, mark)
         canvas.text(f"hook {name}", _HOOK, y + 4, name, "m" + quiet)
         look = ("", "cause") if lit else ("q", "")
         canvas.text(f"does {name}", _DOES, y + 4, own.get(name, ""), *look)
@@ -134,15 +134,13 @@ def draw(width: float, heads: Mapping[int, Head], lit: int = 0) -> tuple[Canvas,
     canvas.text("end", 122, y + 4, "no: answer")
     for number, x in columns.items():
         (glyph, mark, style), lesson, middle = heads[number], load(LESSONS[number]), x + each / 2
-        look = ("bc", mark) if number == lit else ("c", "")
+        words, ink = ("bn", mark) if number == lit else ("q" * ("g" in style), "")
         if not folded:
-            y = head + steps * (number % 2)
-            canvas.text(f"lesson {number}", middle, under - 10, f"{glyph}{number}", *look)
-            canvas.text(f"name {number}", middle, y, lesson.title, "c", look[1], width=99)
+            canvas.text(f"lesson {number}", middle, under - 8, f"{glyph}{number}", f"c{words}", ink)
+            name, y = lesson.title, under - 26
+            canvas.text(f"name {number}", middle, y, name, f"s{words}", ink, width=99)
         for hook in lesson.hooks:
             y = heights[hook] + 27 * folded
-            if number == lit:
-                canvas.bar(f"lit {hook}", x, y - 9, each, 18, mark, "p")
             size, inside = radius - ("g" in style), str(number) * folded
             canvas.dot(f"dot {hook} {number}", middle, y, size, mark, inside, "c" + style)
     top = under if folded else head - 12
@@ -185,7 +183,7 @@ def _line(canvas: Canvas, stops: Sequence[tuple[float, float]], lit: int) -> Non
 
 def strip(width: float, lit: int) -> Canvas:
     """The picture for a lesson's head: what was built before is filled, what comes is hollow."""
-    looks = {n: ("cause", "") if n == lit else ("plain", "g" * (n > lit)) for n in LESSONS}
+    looks = {n: ("cause", "") if n == lit else ("plain", "gv" * (n > lit)) for n in LESSONS}
     return draw(width, {n: ("", *look) for n, look in looks.items()}, lit)[0]
 
 

@@ -6,14 +6,15 @@ that call starts or ends. All other fragments stay the same objects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 from learnkit.core.token_count import estimate_tokens
 from learnkit.events import loop
 from learnkit.events.log import Event
-from learnkit.events.text import blocks_of, count, excerpt
+from learnkit.events.text import arguments, blocks_of, count, excerpt, listed, one_line
 from learnkit.events.vocabulary import read
 from learnkit.views.drawing import blocks, theme
 from learnkit.views.drawing.text import esc
@@ -22,14 +23,17 @@ from learnkit.views.drawing.theme import Mark
 Json = dict[str, Any]
 #: Shortens a text.
 Cut = Callable[[str], str]
+#: A call that a mechanism has refused: no tool ran.
+REFUSED = replace(theme.BLOCKED, word="refused")
 
 
 @dataclass(frozen=True, slots=True)
 class MessageCard:
-    """One message and its fragment."""
+    """One message and its fragment; in what is ``shown`` of it, calls that fail alike are one."""
 
     index: int
     message: Json
+    shown: Json
     injected: bool
     tokens: int
     html: str
@@ -44,7 +48,7 @@ class MessageCard:
     @property
     def text(self) -> str:
         """All its blocks as text, of any length."""
-        return " · ".join(map(str, blocks.lines(self.message, self.injected)))
+        return " · ".join(map(str, blocks.lines(self.shown, self.injected)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +106,8 @@ class Array:
 
     @property
     def longest(self) -> int:
-        """Tokens of the longest thing to draw."""
-        whole = [one.tokens for one in self.requests[-1:]]
-        return max([self.system_tokens, *(card.tokens for card in self.cards), *whole])
+        """Tokens of the longest message, or of what goes with every request."""
+        return max([self.system_tokens, *(card.tokens for card in self.cards)])
 
     @property
     def size(self) -> str:
@@ -128,7 +131,8 @@ def grow(array: Array, event: Event) -> Array:
         case loop.ToolStarted(id=call, refused=""):
             return _marked(array, {call: theme.WORKING})
         case loop.ToolEnded(id=call) as ended:
-            return _marked(array, {call: theme.DONE if ended.done else theme.FAILED})
+            failed = REFUSED if ended.how == "refused" else theme.FAILED
+            return _marked(array, {call: theme.DONE if ended.done else failed})
     return array
 
 
@@ -155,11 +159,41 @@ def _added(array: Array, message: Json, index: int | None) -> Array:
     results = _held(message, "tool_result")
     injected = user and not results and place > 0 and not array.prompted
     calls = {**array.calls, **_opened(message)}
-    kept, card = array.cards[:place], message_card(array, place, message, injected, calls)
+    kept, card = _folded(array, place), message_card(array, place, message, injected, calls)
     cards, asked = (*kept, card), array.prompted and (not user or bool(results))
     grown = replace(_kept(array, place), waiting=False, cards=cards, calls=calls, prompted=asked)
     grown = replace(grown, tokens=sum(one.tokens for one in cards))
-    return _marked(grown, _answers(results)) if results else grown
+    return _marked(grown, _answers(results, calls)) if results else grown
+
+
+def _folded(array: Array, place: int) -> tuple[MessageCard, ...]:
+    """The first messages; in the last two, neighbouring calls that have failed alike are one."""
+    kept = array.cards[:place]
+    results = _held(kept[-1].message, "tool_result") if place > 1 else []
+    fails = {str(one.get("tool_use_id")): blocks.failed(one) for one in results}
+    if not any(fails.values()):
+        return kept
+    drawn = (
+        message_card(array, one.index, one.message, one.injected, array.calls, fails=fails)
+        for one in kept[-2:]
+    )
+    return (*kept[:-2], *drawn)
+
+
+def _alike(message: Json, fails: Mapping[str, str]) -> Json:
+    """A message in which neighbouring calls, or results, that have failed alike are one."""
+    merged: list[Json] = []
+    found = enumerate(blocks_of(message.get("content")))
+    named = ((str(one.get("id", one.get("tool_use_id"))), place, one) for place, one in found)
+    for _, group in groupby(named, lambda one: fails.get(one[0]) or one[1]):
+        first, *others = (block for _, _, block in group)
+        if others and first.get("type") == "tool_use":
+            every = [first, *others]
+            inputs = [one_line(arguments(one.get("input", {})), 40) for one in every]
+            names = listed(list(dict.fromkeys(str(one.get("name", "?")) for one in every)))
+            first = {**first, "name": names, "input": {"": " · ".join(dict.fromkeys(inputs))}}
+        merged.append({**first, "times": 1 + len(others)} if others else first)
+    return {**message, "content": merged} if any("times" in one for one in merged) else message
 
 
 def _rewritten(array: Array, messages: Sequence[Json]) -> Array:
@@ -196,10 +230,11 @@ def _opened(message: Json) -> dict[str, tuple[str, Mark, int]]:
     }
 
 
-def _answers(results: list[Json]) -> dict[str, Mark]:
+def _answers(results: list[Json], calls: Json) -> dict[str, Mark]:
     return {
-        str(block.get("tool_use_id")): theme.FAILED if blocks.is_broken(block) else theme.DONE
+        call: theme.FAILED if blocks.is_broken(block) else theme.DONE
         for block in results
+        if calls.get(call := str(block.get("tool_use_id")), ("", None))[1] is not REFUSED
     }
 
 
@@ -223,13 +258,20 @@ def _marked(array: Array, marks: dict[str, Mark]) -> Array:
 
 
 def message_card(
-    array: Array, index: int, message: Json, injected: bool, calls: Json, cut: Cut = excerpt
+    array: Array,
+    index: int,
+    message: Json,
+    injected: bool,
+    calls: Json,
+    cut: Cut = excerpt,
+    fails: Mapping[str, str] | None = None,
 ) -> MessageCard:
     """A message with its fragment: its calls with their status, and its texts cut."""
     lane, tokens = array.lane, estimate_tokens(message)
-    shown = message if array.whole else blocks.with_texts(message, cut)
-    card = MessageCard(index, message, injected, tokens, "")
+    card = MessageCard(index, message, _alike(message, fails or {}), injected, tokens, "")
+    shown = card.shown if array.whole else blocks.with_texts(card.shown, cut)
     source = '<span class="note">from the harness</span>' if _held(message, "tool_result") else ""
+    source = blocks.FROM_HARNESS if injected else source
     parts = [
         f'<article class="msg {card.mark.key}"><div class="line"><span class="index">{index}</span>'
         f"{blocks.label(card.mark)}{source}{blocks.tokens(tokens)}</div>"
@@ -246,8 +288,10 @@ def message_card(
             parts.append(blocks.joined(drawn, place))
         elif kind == "tool_result":
             seen_result = True
-            name, _, place = calls.get(str(block.get("tool_use_id")), (None, None, None))
-            parts.append(blocks.joined(blocks.result(block, lane, name, array.marked), place))
+            name, status, place = calls.get(str(block.get("tool_use_id")), (None, None, None))
+            name = name and name * ("times" not in block)  # those may be of several tools
+            drawn = blocks.result(block, lane, name, status if array.marked else None)
+            parts.append(blocks.joined(drawn, place))
         elif kind in ("thinking", "redacted_thinking"):
             parts.append(blocks.thinking(block))
         else:

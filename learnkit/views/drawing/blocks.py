@@ -86,23 +86,35 @@ def pair(lane: str, call_id: object) -> str:
 def call(block: dict[str, Any], lane: str, status: Mark | None = None) -> str:
     """A tool call: its name, its status, its id, and its input."""
     state = _state(status.key, status.label) if status else ""
-    name, text = str(block.get("name", "?")), arguments(block.get("input", {}))
+    name, text = str(block.get("name", "?")), _often(block, arguments(block.get("input", {})))
     return _block(theme.CALL, name, state, text, lane, block.get("id"))
 
 
-def result(block: dict[str, Any], lane: str, name: str | None = "", marked: bool = True) -> str:
-    """A tool result, marked when it is an error, or reads like one."""
+def result(block: dict[str, Any], lane: str, name: str | None, status: Mark | None) -> str:
+    """A tool result; with its call's status, marked when it is an error, or reads like one."""
     text, state = content_text(block.get("content")), ""
-    mark = _mark(block, text) if marked or block.get("is_error") else theme.RESULT
+    mark = _mark(block) if status or block.get("is_error") else theme.RESULT
     if name is None:
         state = _state("error", f"{theme.ERROR.glyph} no call has this id")
     elif mark is theme.UNMARKED:
         state = _state("error", failure(text))
-    return _block(mark, name or "", state, text, lane, block.get("tool_use_id"))
+    elif mark is theme.ERROR and status:
+        state = _state("error", status.word if status.key == "blocked" else "failed")
+    return _block(mark, name or "", state, _often(block, text), lane, block.get("tool_use_id"))
 
 
-def _mark(block: dict[str, Any], text: str) -> Mark:
-    plain = theme.UNMARKED if failure(text) else theme.RESULT
+def _often(block: dict[str, Any], text: str) -> str:
+    """A text, and before it how many neighbouring blocks it stands for."""
+    return f"{block['times']} × {text}" if "times" in block else text
+
+
+def failed(block: dict[str, Any]) -> str:
+    """The text of a result that is an error, or reads like one; empty for another."""
+    return "" if _mark(block) is theme.RESULT else content_text(block.get("content")) or "(empty)"
+
+
+def _mark(block: dict[str, Any]) -> Mark:
+    plain = theme.UNMARKED if failure(content_text(block.get("content"))) else theme.RESULT
     return theme.ERROR if block.get("is_error") else plain
 
 
@@ -113,6 +125,10 @@ def joined(block: str, place: int | None) -> str:
 
 def _state(key: str, said: str) -> str:
     return f'<span class="state t-{key}">{said}</span>'
+
+
+#: What stands at the right of a text that no person has written.
+FROM_HARNESS = _state(theme.INJECTED.key, "from the harness")
 
 
 def _block(mark: Mark, name: str, state: str, text: str, lane: str, call_id: object) -> str:
@@ -133,7 +149,7 @@ def text(block_text: str, injected: bool = False) -> str:
     body = long_text(block_text)
     if not injected:
         return body
-    head = f'<div class="line">{label(theme.INJECTED)}</div>'
+    head = f'<div class="line">{label(theme.INJECTED)}{FROM_HARNESS}</div>'
     return f'<div class="block m-injected">{head}{body}</div>'
 
 
@@ -183,12 +199,12 @@ def lines(message: dict[str, Any], injected: bool = False) -> list[BlockLine]:
             mark = theme.INJECTED if injected else None
             found.append(BlockLine(mark, str(block.get("text", ""))))
         elif kind == "tool_use":
-            text, name = arguments(block.get("input", {})), str(block.get("name", "?"))
-            found.append(BlockLine(theme.CALL, text, str(block.get("id")), name))
+            text, id = _often(block, arguments(block.get("input", {}))), str(block.get("id"))
+            found.append(BlockLine(theme.CALL, text, id, str(block.get("name", "?"))))
         elif kind == "tool_result":
             injected = True  # text after results isn't the user's
-            text = content_text(block.get("content")) or "(empty)"
-            found.append(BlockLine(_mark(block, text), text, str(block.get("tool_use_id"))))
+            text = _often(block, content_text(block.get("content")) or "(empty)")
+            found.append(BlockLine(_mark(block), text, str(block.get("tool_use_id"))))
         elif kind in ("thinking", "redacted_thinking"):
             found.append(BlockLine(None, f"thinking: {block.get('thinking') or '(not shown)'}"))
         else:

@@ -43,6 +43,7 @@ RULES = (
     ".edge path{fill:none;stroke:var(--lk-line);stroke-width:1.5}.w path{stroke-width:2.5}"
     ".i path,.dot.i circle{stroke:var(--lk-ink)}.dot.w circle{stroke-width:2.5}"
     ".d path,.d rect{stroke-dasharray:4 3}.f path{stroke:none;fill:var(--lk-line)}"
+    ".s text{transform:rotate(-38deg)}.v circle{opacity:.5}"
 )
 
 
@@ -61,7 +62,8 @@ class Shape:
         style: letters: ``m`` monospaced, ``b`` bold, ``l`` not bold, ``q`` quiet, ``h`` a heading,
             ``e`` ends at x, ``c`` is centred on x, ``d`` dashed, ``w`` a heavy line, ``i`` a line
             of ink, ``f`` a filled path, ``g`` an outlined disc, ``p`` a pale bar with an edge,
-            ``n`` no margin around a text, ``o`` a text that stands on a box of its mark.
+            ``n`` no margin around a text, ``o`` a text that stands on a box of its mark, ``s`` a
+            slanted text, ``v`` a disc at half strength.
         lines: the text of a text (one), of a box (any), of a dot (one, in its centre).
         path: SVG path data of an edge, relative to x and y.
         says: what a reader hears, and sees when pointing at it; it can be reached by keyboard then.

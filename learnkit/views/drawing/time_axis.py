@@ -60,13 +60,13 @@ class Axis:
     def ruled(self, canvas: Canvas, y: float, *bands: tuple[float, float]) -> None:
         """Draw the marks, and a line from each through the bands, which no text stands in."""
         path = "".join(f"M0 {top - y:g}V{low - y:g}" for top, low in bands)
-        last, right = self.said(self.scale), self.left + self.room
-        for at, text in [*self.ticks, (1, "end")]:
+        right = self.left + self.room
+        ticks = [(text, at, text, right - 8) for at, text in self.ticks]
+        for key, at, text, end in [*ticks, ("end", 1, self.said(self.scale), canvas.width)]:
             x = self.left + self.room * at
-            canvas.edge(f"tick {text}", path, x=x, y=y)
-            if x + text_width(text + last) + 16 <= right:
-                canvas.text(f"time {text}", x + 4, y + 10, text, "q")
-        canvas.text("time end", right - 4, y + 10, last, "qe")
+            canvas.edge(f"tick {key}", path, x=x, y=y)
+            if x + 4 + text_width(text) <= end:  # all labels are at the right of their marks
+                canvas.text(f"time {key}", x + 4, y + 10, text, "q")
 
 
 def duration(seconds: float) -> str:

@@ -18,8 +18,8 @@ from learnkit.events.text import blocks_of, listed
 from learnkit.views.drawing.display import WIDE, Canvas
 
 Messages = Sequence[Mapping[str, Any]]
-#: In pixels: the first column, where the first row begins, and a row.
-_LEFT, _TOP, _ROW = 190, 50, 26
+#: In pixels: the first column, and the heads of the columns.
+_LEFT, _TOP = 190, 34
 _NOT = (
     r"(?:\b(?:out|without|skip|omit|not?|never|avoid|ignor|disregard|exclu|discard|drop|leav|minus"
     r"|except|remov|invalid|unusable|wrong|bad)\w*\b|n['’]t\b)"
@@ -43,6 +43,8 @@ FACTS = {
         rf"{_NOT}[^.;]{{0,25}}\bgrep|\bgrep[^.;]{{0,40}}(?:mix|unit|{_NOT})",
     ),
 }
+#: The facts that are the reason of the one before.
+_REASONS = {fact for fact in FACTS if fact.startswith("…")}
 
 
 def compaction(before: Messages, after: Messages) -> lk.views.Compaction:
@@ -112,26 +114,34 @@ def survivors(summaries: Mapping[str, Sequence[str]]) -> Card:
     Args:
         summaries: what asked for them -> their texts.
     """
-    canvas, x, said = Canvas(WIDE), float(_LEFT), list[str]()
+    canvas, said, loses, low = Canvas(WIDE), list[str](), list[str](), _TOP
     step = (WIDE - _LEFT) / sum(len(texts) + 1 for texts in summaries.values())
-    canvas.text("title", 8, 14, "Which facts are in which summary?", "b")
-    for row, fact in enumerate(FACTS):
-        canvas.text(fact, 8, _TOP + 10 + row * _ROW, fact)
+    rows: dict[str, float] = {}
+    for fact in FACTS:  # a reason stands close to its fact
+        rows[fact] = low = low + (20 if fact in _REASONS else 32)
+        canvas.text(fact, 14 * (fact in _REASONS), low + 4, fact)
+    x = float(_LEFT)
     for name, texts in summaries.items():
-        missed = []
-        for row, (fact, (sought, pattern)) in enumerate(FACTS.items()):
+        missed, always = [], []
+        for fact, (sought, pattern) in FACTS.items():
             found = [re.search(pattern, text, re.IGNORECASE | re.DOTALL) for text in texts]
             if number := found.count(None):
                 missed.append(fact if len(texts) == 1 else f"{fact} {number}×")
+                always += [fact] * (number == len(texts))
             for place, match in enumerate(found):
                 mark, glyph = ("done", "✓") if match else ("failed", "✗")
                 words = f"“{match[0]}”" if match else f"not found ({sought})"
+                if not texts[place].strip():
+                    mark, glyph, words = "pending", "", "nothing written yet"
                 says, key = f"{name} {place + 1}: {fact}: {words}", f"{name} {place} {fact}"
-                at = x + place * step + 12
-                canvas.dot(key, at, _TOP + 6 + row * _ROW, 10, mark, glyph, says=says)
-        canvas.text(name, x, 38, name, "b", width=step * (len(texts) + 1))
+                style = "cg" if not glyph else "c"
+                canvas.dot(key, x + place * step + 9, rows[fact], 9, mark, glyph, style, says=says)
+        canvas.text(name, x, _TOP + 6, name, "b", width=step * (len(texts) + 1))
         x += step * (len(texts) + 1)
-        said.append(f"{name}: missing {listed(missed) or 'nothing'}.")
-    canvas.height = _TOP + len(FACTS) * _ROW
+        written = any(text.strip() for text in texts)
+        said.append(f"{name}: " + (f"missing {listed(missed) or 'nothing'}." if written else "–"))
+        loses += [f"{name} loses {listed(always) or 'nothing'}"] * written
+    canvas.height = low + 14
+    canvas.text("title", 0, 14, f"{'; '.join(loses[:1]) or 'Nothing is written yet'}.", "h")
     alt = " ".join(said)
-    return Card(canvas.img(alt), "\n".join(said), lambda: {"text/html": canvas.inline(alt)})
+    return Card(canvas.img(alt), "\n".join(said)).or_html(canvas.inline(alt))
