@@ -175,3 +175,18 @@ def test_a_name_that_is_used_again_is_another_worktree() -> None:
         log.append(f"worktree.{kind}", lane=lane, tree=tree("fix"))
     again = Worktrees(log).at().trees["fix"]
     assert (again.agent, again.state) == ("bob", "active")
+
+
+def test_a_commit_after_its_merge_is_not_merged() -> None:
+    log, commits = lk.EventLog(), [{"id": "0", "refs": ["main"]}]
+    log.append("worktree.create", tree=tree("fix"))
+    states = []
+    for id, parent in (("1", "0"), ("2", "1")):
+        for one in commits:
+            one["refs"] = [ref for ref in one["refs"] if ref == "main"]
+        commits.insert(0, {"id": id, "parents": [parent], "refs": ["wt/fix"]})
+        log.append("worktree.commits", commits=commits)
+        states.append(Worktrees(log).at().trees["fix"].state)
+        log.append("worktree.merge", tree=tree("fix"))
+        states.append(Worktrees(log).at().trees["fix"].state)
+    assert states == ["active", "merged", "active", "merged"]
