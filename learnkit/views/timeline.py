@@ -357,7 +357,7 @@ class _Sheet:
         """A length of time: a box with its label, or a bar where there is no room for one."""
         x, end = map(self.x, times)
         wide = max(end - x, 2)
-        if wide >= 52 or not label:
+        if wide >= 90 or not label:
             self.canvas.box(key, x, y, wide, _BAR, mark, [label] * bool(label), "l", says=says)
         else:
             style = "p" if mark == "idle" else ""

@@ -61,8 +61,17 @@ CLASHES = """([frames, sheet]) => {
       if (out) found.add(`${name}: ${text} is out`);
       if (rect && box.right > rect.right + 1) found.add(`${name}: ${text} leaves its box`);
     }
-    texts.forEach(([text, one], place) => {
-      for (const [word, other] of texts.slice(place + 1)) {
+    // Two slanted texts are apart if they are, turned back.
+    const turned = (shape) => {
+      const { a, b, e, f } = shape.querySelector("text").getScreenCTM(), size = Math.hypot(a, b);
+      const { x, y, width, height } = shape.querySelector("text").getBBox();
+      const left = (a * e + b * f) / size + x * size, top = (a * f - b * e) / size + y * size;
+      return { left, top, right: left + width * size, bottom: top + height * size };
+    };
+    texts.forEach(([text, straight, shape], place) => {
+      for (const [word, box, its] of texts.slice(place + 1)) {
+        const slanted = shape.matches(".s") && its.matches(".s");
+        const [one, other] = slanted ? [turned(shape), turned(its)] : [straight, box];
         const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left);
         const high = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
         if (wide > 2 && high > 4) found.add(`${name}: ${text} upon ${word}`);
