@@ -246,7 +246,7 @@ def test_a_teammate_that_waits_for_your_reply_has_not_failed(shell: InteractiveS
     assert not [event for event in events if event.type in ("mail.sent", "model.failed")]
     assert "shutdown" not in {event.data.get("status") for event in events}
     seat.act({"ask": ask, "reply": [{"text": "I have begun."}]})
-    assert "alice to lead: “I have begun.”" in str(shell.user_ns["view"])
+    assert "alice writes to lead" in str(shell.user_ns["view"])
 
 
 @pytest.mark.slow

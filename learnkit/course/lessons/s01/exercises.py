@@ -67,6 +67,7 @@ def check_stuck(stuck: Any) -> Verdict:
             _array([ls, pwd], [ls], [ls]),
             False,
         ),
+        ("three replies that call `ls`, and an answer", _array([ls], [ls], [ls], ["Done."]), False),
         ("three replies without a call", _array(["a"], ["a"], ["a"]), False),
         ("no reply yet", _array(), False),
     )
