@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from repos import git
 
 import learnkit as lk
 from learnkit.core.token_count import estimate_tokens
@@ -166,20 +167,13 @@ ALERTS = (
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    def git(*arguments: str) -> None:
-        who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
-        subprocess.run(
-            ["git", *who, *arguments], cwd=tmp_path, check=True, capture_output=True, timeout=60
-        )
-
-    git("init", "-q", "-b", "main")
+    git(tmp_path, "init -q -b main")
     (tmp_path / "alerts.py").write_text(ALERTS)
     (tmp_path / "data.bin").write_bytes(b"\0\1")
-    git("add", ".")
-    git("commit", "-qm", "Begin")
-    git("switch", "-qc", "feature")
+    git(tmp_path, "add . && git commit -qm Begin")
+    git(tmp_path, "switch -qc feature")
     (tmp_path / "alerts.py").write_text(ALERTS.replace("30", "35"))
-    git("commit", "-qam", "Alert at 35")
+    git(tmp_path, "commit -qam 'Alert at 35'")
     return tmp_path
 
 

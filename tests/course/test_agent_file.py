@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import psutil
 import pytest
 from processes import until
 from project import ROOT
+from repos import begun, commit, git
 
 import learnkit as lk
 from learnkit.course.agent_file.process import Terminal
@@ -59,23 +59,6 @@ def turns(*replies: Any) -> Script:
         return replies[sum(one["role"] == "assistant" for one in request["messages"])]
 
     return script
-
-
-def git(folder: Path, *words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout
-
-
-def repository(folder: Path) -> None:
-    (folder / "notes.txt").write_text("first\n")
-    for words in (
-        ["init", "-q", "-b", "main"],
-        ["config", "user.name", "learner"],
-        ["config", "user.email", "learner@example.org"],
-        ["add", "-A"],
-        ["commit", "-q", "-m", "first"],
-    ):
-        git(folder, *words)
 
 
 @pytest.mark.parametrize(("name", "last"), [("agent", "s12"), ("agent_beyond", "b4")])
@@ -455,12 +438,14 @@ def test_s12_a_task_is_done_in_its_worktree_and_merged_if_the_tests_pass(tmp_pat
         top = tmp_path / str(merged)
         top.mkdir()
         project = Project(top, 12, team(lead=lead, alice=alice))
-        repository(project.folder)
+        begun(project.folder)
+        commit(project.folder, "first\n", "notes.txt")
+        git(project.folder, "config user.name a && git config user.email a@b")
         project.run("Go", AGENT_TESTS=tests)
         assert (project.folder / "new.txt").exists() == merged
-        assert git(project.folder, "status", "--porcelain") == ""
+        assert git(project.folder, "status --porcelain") == ""
         assert (project.folder / "notes.txt").read_text() == ("changed\n" if merged else "first\n")
-        assert git(project.folder, "show", "wt/one:new.txt") == "done\n"
+        assert git(project.folder, "show wt/one:new.txt") == "done\n"
         assert not (project.folder / ".worktrees/one").exists()
         text = str(project.requests[-1]["messages"])
         assert "'../two' is no name for a worktree" in text

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from processes import until
+from repos import begun
 
 import learnkit as lk
 from learnkit.clients.scripted import Scripted
@@ -417,16 +418,10 @@ def test_s11_the_lead_waits_for_whoever_is_about_to_claim(agent: Any) -> None:
     assert busy == [True]
 
 
-def repository(folder: Path) -> None:
-    for words in ("init -q -b main", "commit -q --allow-empty -m first"):
-        names = ["-c", "user.name=a", "-c", "user.email=a@b"]
-        subprocess.run(["git", *names, *words.split()], cwd=folder, check=True)
-
-
 def test_s12_a_worktree_for_a_task_that_is_not_there_leaves_nothing(
     agent: Any, tmp_path: Path
 ) -> None:
-    repository(tmp_path)
+    begun(tmp_path)
     lead = agent.Agent()
     assert "no task 1" in call(agent, lead, "worktree_create", name="one", task_id=1)
     agent.task_create(lead, "parse")
@@ -437,7 +432,7 @@ def test_s12_what_git_starts_does_not_get_the_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The model may have written a hook of git's."""
-    repository(tmp_path)
+    begun(tmp_path)
     hook = tmp_path / ".git/hooks/post-commit"
     hook.write_text("#!/bin/sh\nenv > seen\n")
     hook.chmod(0o755)
@@ -448,7 +443,7 @@ def test_s12_what_git_starts_does_not_get_the_key(
 
 
 def test_s12_a_merge_says_if_no_test_ran(agent: Any, tmp_path: Path) -> None:
-    repository(tmp_path)
+    begun(tmp_path)
     lead = agent.Agent()
     agent.task_create(lead, "parse")
     call(agent, lead, "worktree_create", name="one", task_id=1)
@@ -457,7 +452,7 @@ def test_s12_a_merge_says_if_no_test_ran(agent: Any, tmp_path: Path) -> None:
 
 def with_a_worktree(agent: Any, folder: Path) -> Any:
     """The lead of a repository that has a worktree, one, with a commit of its own."""
-    repository(folder)
+    begun(folder)
     lead = agent.Agent()
     agent.task_create(lead, "parse")
     call(agent, lead, "worktree_create", name="one", task_id=1)
