@@ -25,7 +25,7 @@ class TodoList:
         text = f"{request['system']} {rest}"
         lines = re.findall(r"\[([ >x])\] #(\d+): (\w+)", text)
         self.items = {int(id): (subject, _STATUS[mark]) for mark, id, subject in lines}
-        ran = re.findall(r"echo (\w+) >>", str(rest[-2:]))
+        ran = re.findall(r"echo (\w+) >", str(rest[-2:]))
         self.begun = self._first("in_progress")
         self.worked = self.begun if self.begun and self.items[self.begun][0] in ran else 0
         self.open = self._ready(text)
