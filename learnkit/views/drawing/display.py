@@ -43,7 +43,7 @@ RULES = (
     ".edge path{fill:none;stroke:var(--lk-line);stroke-width:1.5}.w path{stroke-width:2.5}"
     ".i path,.dot.i circle{stroke:var(--lk-ink)}.dot.w circle{stroke-width:2.5}"
     ".d path,.d rect{stroke-dasharray:4 3}.f path{stroke:none;fill:var(--lk-line)}"
-    ".s text{transform:rotate(-38deg)}.v circle{opacity:.5}"
+    ".text.s text{transform:rotate(-38deg)}.dot.v circle{opacity:.5}"
 )
 
 
