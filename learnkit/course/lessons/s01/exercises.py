@@ -115,7 +115,9 @@ def check_replies(replies: Any) -> Verdict:
                 )
             )
         if found != hottest and hottest in found:
-            return f"hottest.txt says {found!r}. It should hold the name, {hottest}, and nothing else."
+            return (
+                f"hottest.txt says {found!r}. It should hold the name, {hottest}, and nothing else."
+            )
         if found != hottest:
             return (
                 f"In this weather {hottest} is the hottest, but hottest.txt says {found!r}. The "
