@@ -130,7 +130,8 @@ def serve(
         raise UsageError(f"port {port} cannot be used: {error.strerror}") from None
     lead = variables(server.url, model.model)
     with server:
-        _say(f"{model.model} at {server.url}, answered by {model.name}")
+        answers = ", and answers:" if model.asked else ""
+        _say(f"{model.name} at {server.url}, under the name {model.model}{answers}")
         for line in model.asked:
             _say(line)
         if not command:

@@ -67,7 +67,11 @@ def check_stuck(stuck: Any) -> Verdict:
             _array([ls, pwd], [ls], [ls]),
             False,
         ),
-        ("three replies that call `ls`, and an answer", _array([ls], [ls], [ls], ["Done."]), False),
+        (
+            "three replies that call `ls`, and then one without a call",
+            _array([ls], [ls], [ls], ["Done."]),
+            False,
+        ),
         ("three replies without a call", _array(["a"], ["a"], ["a"]), False),
         ("no reply yet", _array(), False),
     )
@@ -109,6 +113,10 @@ def check_replies(replies: Any) -> Verdict:
                 + "".join(
                     f" A call failed: {one_line(error, 100).rstrip('.')}." for error in errors[:1]
                 )
+            )
+        if found != hottest and hottest in found:
+            return (
+                f"hottest.txt says {found!r}. It should hold the name, {hottest}, and nothing else."
             )
         if found != hottest:
             return (

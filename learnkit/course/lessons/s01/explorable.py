@@ -172,7 +172,7 @@ _ALONE = {
 #: Why a block can be removed, by its name.
 _MAY_GO = {
     "the thinking": "Its task is done, so it may be left out. Changed, it is refused.",
-    "the text before the call": "No id points at a text, so nothing is missing.",
+    "the text before the call": "No id points at it, and no later thinking is bound to it.",
     "the answer": "It holds no call, so no result is left over.",
 }
 
