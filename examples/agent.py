@@ -705,7 +705,7 @@ def no_jobs(agent: Agent) -> None:
 
 def line_of(id: str, state: str, output: str) -> str:
     """A result, as the model reads it. No output ends the frame around it."""
-    output = output.replace("</background", "< /background")
+    output = output.replace("</", "< /")
     return f"[{id}] {state}: {shortened(output, 500) or '(no output)'}"
 
 

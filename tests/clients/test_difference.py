@@ -100,6 +100,13 @@ def test_what_else_may_have_changed(head: dict[str, Any], told: list[str]) -> No
     assert found(request(**head)) == told
 
 
+def test_what_a_hook_has_framed_is_not_the_readers_prompt() -> None:
+    jobs = "<background-results>{}</background-results>"
+    told = found(request(jobs.format("killed")), request(jobs.format("done")))
+    assert told[0].startswith("what stands in <background-results>: ")
+    assert found(request("<b>Go."), request("<b>Stop."))[0].startswith("your prompt")
+
+
 def test_an_edit_of_the_head_and_of_the_prompt_are_both_shown() -> None:
     told = found(request("Create bye.py.", system="Be brief."))
     assert [one.partition(":")[0] for one in told] == ["the system prompt", "your prompt"]

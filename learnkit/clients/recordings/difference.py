@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+from learnkit.core.frames import FRAMES
 from learnkit.core.transcript import texts
 from learnkit.events.text import blocks_of, listed, one_line
 
@@ -175,6 +176,9 @@ def _where(block: dict[str, Any], role: str, before: Sequence[dict[str, Any]]) -
         return f"the result of {_call(str(block.get('tool_use_id')), before)}"
     if role == "assistant":
         return "what the model said before"
+    framed = re.match("<([a-z-]+)>", _text(block))
+    if framed and framed[1] in FRAMES:
+        return f"what stands in {framed[0]}"
     after_calls = any(one.get("type") == "tool_use" for one in blocks_of(before[-1].get("content")))
     return "what follows the results" if after_calls else "your prompt"
 

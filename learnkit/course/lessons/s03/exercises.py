@@ -35,20 +35,28 @@ def check_patient(patient: Any) -> Verdict:
 
 
 def check_early(early: Any) -> Verdict:
-    """Play a model's own run, whose third round ticks what it does, and a round after it."""
+    """Play a model's own runs, some rounds of which tick what they do, and a round after each."""
     recording = Recording.load(files.recordings() / "model" / "s03.yaml")
-    *said, _ = recording.messages("own/2")[1::2]
-    lead = SimpleNamespace(items=[], done=[])
-    played = [*(one["content"] for one in said), [{"name": "bash"}]]
-    for number, blocks in enumerate(played, start=1):
-        calls = [one for one in blocks if "name" in one]
-        lists = [one["input"]["items"] for one in calls if one["name"] == "todo"]
-        lead.items = lists[-1] if lists else lead.items
-        text = (early(lead, calls) or "").strip()
-        ticked = [one["text"] for one in lead.items if one["status"] == "completed"]
-        right = ticked if number == 3 else []
-        named = [one["text"] for one in lead.items if one["text"] in text]
-        if named != right or bool(text) != bool(right):
-            wanted = ", ".join(right) or "nothing"
-            return f"in round {number} of own/2 it said {text or None!r}; it should name {wanted}"
+    for run in ("own/2", "own/1", "own/4"):
+        *said, _ = recording.messages(run)[1::2]
+        lead = SimpleNamespace(items=[], done=[])
+        played = [*(one["content"] for one in said), [{"name": "bash"}]]
+        before = set[str]()
+        for number, blocks in enumerate(played, start=1):
+            calls = [one for one in blocks if "name" in one]
+            lists = [one["input"]["items"] for one in calls if one["name"] == "todo"]
+            lead.items = lists[-1] if lists else lead.items
+            text = (early(lead, calls) or "").strip()
+            done = {one["text"] for one in lead.items if one["status"] == "completed"}
+            beside = any(one["name"] != "todo" for one in calls)
+            right = [one["text"] for one in lead.items if beside and one["text"] in done - before]
+            named = [one["text"] for one in lead.items if one["text"] in text]
+            if named != right or bool(text) != bool(right):
+                wanted = ", ".join(right) or "nothing"
+                told = f"in round {number} of {run} it said {text or None!r}"
+                return f"{told}; it should name {wanted}"
+            before |= done
+    ticked = SimpleNamespace(items=[{"id": "1", "text": "test", "status": "completed"}], done=[])
+    if told := early(ticked, [{"name": "todo"}] * 2):
+        return f"in a round of two updates, and no other call, it said {told!r}; it should say None"
     return None
