@@ -265,7 +265,7 @@ def test_run_all_twice_and_a_restart_in_the_middle(opened: Open) -> None:
         "() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
     )
     opened.page.wait_for_function(lab._READY, timeout=90_000)
-    middle = opened.cells("lk.views.Messages(run.events)")[0]
+    middle = opened.cells("lab.show(lead.messages, lead)")[0]
     opened.select(middle, None)
     opened.notebook.run_cell_only()
     said = opened.cell(middle).locator(
