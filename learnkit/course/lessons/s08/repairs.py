@@ -31,11 +31,8 @@ NAPS, SECONDS = 5_000, 1_000
 END = "</background-results>"
 _ENDS = re.compile(r"</\s*background-results\s*>", re.IGNORECASE)
 #: What leaves an end when a part of it is only taken out.
-NESTED = [
-    f"{END[:at]}{part}{END[at:]}"
-    for part in (END, "</background", "</", "background-results")
-    for at in (1, 7)
-]
+PARTS = END, "</background", "</", "background-results"
+NESTED = [f"{END[:at]}{part}{END[at:]}" for part in PARTS for at in (1, 7)]
 
 
 @REPAIRS.add("It returns at once, and the job goes on.")
